@@ -14,9 +14,11 @@ clv_verify_verdict clv_verdict_of(const clv_verify_result *r)
         n_unwritten += f->why_not != NULL;
         n_shown += !f->fault && !f->why_not && f->n_blind < f->n;
     }
+    if (r->original_fault)
+        return CLV_VERDICT_DOES_NOT_RUN;
     if (n_differ > 0)
         return CLV_VERDICT_DIFFERS;
-    if (r->original_fault || n_faults > 0)
+    if (n_faults > 0)
         return CLV_VERDICT_DOES_NOT_RUN;
     if (n_unwritten > 0)
         return CLV_VERDICT_NOT_WRITTEN;
@@ -69,9 +71,11 @@ clv_status clv_verdict_sentence(const clv_verify_result *r, clv_arena *arena, co
                  : clv_arena_printf(arena, "the plan cannot be written: %s", r->why_not_written);
         break;
     case CLV_VERDICT_DOES_NOT_RUN:
-        f = first_unseen(r, false);
+        f = r->original_fault ? NULL : first_unseen(r, false);
         *ret = f ? clv_arena_printf(arena, "the plan is proven, but does not run as '%s'", f->form)
-                 : "the plan is proven, not run: the model itself does not run";
+               : r->n_forms > 0
+                   ? "the plan is proven, not compared: the model itself is not what its file says"
+                   : "the plan is proven, not run: the model itself does not run";
         break;
     }
     return *ret ? CLV_OK : clv_fail_nomem(err, "a verdict");

@@ -4,8 +4,8 @@
 
 #include "verify/verify.h"
 
-/* The worst of what was seen, in this order: a proof that fails, numbers that differ, a run that
- * fails, a form that cannot be written. O(forms). */
+/* The worst of what was seen, in this order: a proof that fails, a model that fails by itself,
+ * numbers that differ, a run that fails, a form that cannot be written. O(forms). */
 clv_verify_verdict clv_verdict_of(const clv_verify_result *r);
 /* As in JSON: "agrees", "differs". */
 const char *clv_verdict_name(clv_verify_verdict verdict);

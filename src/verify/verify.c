@@ -257,6 +257,49 @@ static clv_status run_tensors(job *j, clv_error *err)
     return status;
 }
 
+static bool has_type(const clv_tensor_file *f, const clv_type *type)
+{
+    bool same = f->dtype == type->dtype && f->rank == type->rank;
+    for (int32_t d = 0; same && d < f->rank; d++)
+        same = f->dims[d] == type->dims[d];
+    return same;
+}
+
+/* Where a form is not as it should be: are the model's own outputs of the sizes that it says? A
+ * shape that is an input, and a random one, leads to others, which no plan is made for. */
+static clv_status check_own_sizes(job *j, clv_error *err)
+{
+    char text[CLV_MESSAGE_SIZE];
+    const clv_graph *g = j->req->model->main;
+    for (int32_t i = 0; i < g->n_outputs && !j->ret->original_fault; i++) {
+        clv_tensor_file want;
+        const clv_type *type = &j->types->of[g->outputs[i].i];
+        if (type->kind != CLV_TYPE_TENSOR || !clv_type_is_static(type))
+            continue;
+        CLV_TRY(open_output(j, j->right->out, i, &want, err));
+        if (!has_type(&want, type))
+            j->ret->original_fault = clv_arena_printf(
+                j->arena,
+                "with these inputs '%.*s' has other sizes than the file says, %s; --inputs gives "
+                "others",
+                CLV_STR_ARG(clv_tensor_at(g, g->outputs[i])->name),
+                clv_type_show(j->req->model, type, text, sizeof text));
+        bool failed = !has_type(&want, type) && !j->ret->original_fault;
+        clv_tensor_file_close(&want);
+        if (failed)
+            return clv_fail_nomem(err, WHAT);
+    }
+    return CLV_OK;
+}
+
+static bool all_are_right(const clv_verify_result *r)
+{
+    for (int32_t i = 0; i < r->n_forms; i++)
+        if (r->form[i].fault || r->form[i].n_differ > 0)
+            return false;
+    return true;
+}
+
 static clv_status run_all(job *j, clv_error *err)
 {
     clv_runner_answer answer;
@@ -277,6 +320,8 @@ static clv_status run_all(job *j, clv_error *err)
         clv_verified_form *f = add_form(j, clv_lower_form_name((clv_lower_form)form));
         CLV_TRY(run_form(j, &l, j->req->model->main, f, err));
     }
+    if (!all_are_right(j->ret))
+        CLV_TRY(check_own_sizes(j, err));
     return j->req->all ? run_tensors(j, err) : CLV_OK;
 }
 

@@ -56,7 +56,8 @@ typedef struct {
     clv_proof proof, stages;     /* of the plan, and of its stages with whole operators */
     const char *why_not_written; /* the whole plan: there is nothing to prove; NULL: it is */
     const char *why_not_run;     /* NULL: it was run */
-    const char *original_fault;  /* the model does not run as it is: why; NULL: it does */
+    /* The model does not run as it is, or gives other sizes than it says: why; NULL: it does. */
+    const char *original_fault;
     const char *runtime;
     const char *inputs;
     uint64_t seed;

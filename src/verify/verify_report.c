@@ -125,7 +125,7 @@ clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const c
     add_proof(&p);
     if (r->why_not_run)
         clv_text_printf(&p.text, "run       nothing: %s\n", r->why_not_run);
-    else if (r->original_fault)
+    else if (r->original_fault && r->n_forms == 0)
         clv_text_printf(&p.text, "run       nothing: the model itself does not run: %s\n",
                         r->original_fault);
     else
@@ -134,6 +134,8 @@ clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const c
                         r->inputs ? "inputs given, others random by" : "random inputs of", r->seed);
     for (int32_t i = 0; i < r->n_forms; i++)
         add_form(&p, &r->form[i]);
+    if (r->original_fault && r->n_forms > 0)
+        clv_text_printf(&p.text, "original  %s\n", r->original_fault);
     clv_text_printf(&p.text, "\n%c%s.\n", toupper((unsigned char)sentence[0]), sentence + 1);
     const char *text = clv_text_end(&p.text);
     if (!text)
@@ -242,12 +244,12 @@ clv_status clv_verify_json(const clv_verify_result *r, clv_arena *arena, const c
         clv_json_put_string(&out, "why_not_written", r->why_not_written);
     write_proof(&out, "proof", &r->proof);
     write_proof(&out, "proof_of_stages", &r->stages);
-    clv_json_put_bool(&out, "run", !r->why_not_run && !r->original_fault);
+    clv_json_put_bool(&out, "run", !r->why_not_run && (!r->original_fault || r->n_forms > 0));
+    if (r->original_fault)
+        clv_json_put_string(&out, "original_fault", r->original_fault);
     if (r->why_not_run) {
         clv_json_put_string(&out, "why_not_run", r->why_not_run);
-    } else if (r->original_fault) {
-        clv_json_put_string(&out, "original_fault", r->original_fault);
-    } else {
+    } else if (!r->original_fault || r->n_forms > 0) {
         clv_json_put_string(&out, "runtime", r->runtime);
         clv_json_put_string(&out, "inputs", r->inputs);
         clv_json_put_int(&out, "seed", (int64_t)r->seed);

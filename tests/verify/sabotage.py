@@ -296,17 +296,22 @@ class Judge:
         name = f"{os.path.basename(model)} seed {seed}"
         plan, log = os.path.join(self.folder, "plan.json"), os.path.join(self.folder, "log")
         spoiler = os.path.join(self.folder, "runner")
-        models.call(self.args.lower_layouts, model, "--mesh", MESHES[seed % len(MESHES)], "--random",
-                    str(seed), "--out", plan, *models.sizes_of(self.args.cleave, model))
+        try:
+            models.call(self.args.lower_layouts, model, "--mesh", MESHES[seed % len(MESHES)],
+                        "--random", str(seed), "--out", plan,
+                        *models.sizes_of(self.args.cleave, model))
+        except RuntimeError as e:
+            self.counts["no plan"] += 1
+            if not self.args.right:
+                self.wrong.append(f"{name}: {e}")
+            return
         code, said = self.verify(model, plan, self.args.cleave_run)
         self.counts["right plans"] += 1
         if self.args.right:
-            self.counts[said.get("verdict", "an error")] += 1
-            if "original_fault" in said:  # by its inputs: indices out of range, for example
-                return
+            self.judge_right(name, code, said)
+            return
         if code != 0 or said["verdict"] != "agrees":
             self.wrong.append(f"{name}: a right plan: {code} {said['conclusion']}")
-        if code != 0 or self.args.right:
             return
         with open(spoiler, "w", encoding="utf-8") as f:
             f.write(RUNNER.format(runner=self.args.cleave_run, script=os.path.abspath(__file__),
@@ -323,6 +328,15 @@ class Judge:
         expected = 4 if True in shows else 7 if None in shows else code
         if code != expected:
             self.wrong.append(f"{name}: exit code {code}, expected {expected}: {said['conclusion']}")
+
+    def judge_right(self, name, code, said):
+        """A model that does not run by itself, or a form that is refused, accuses nobody."""
+        verdict = said.get("verdict", f"exit code {code}")
+        if "original_fault" in said:  # of its random inputs: indices out of range, for example
+            verdict = "the model itself does not run"
+        self.counts[verdict] += 1
+        if verdict not in ("agrees", "proven", "not_written", "the model itself does not run"):
+            self.wrong.append(f"{name}: a right plan: {code} {said['conclusion']}")
 
     def count(self, name, fault, form):
         found = "first" in form

@@ -77,6 +77,14 @@ Test(verdict, the_model_itself_does_not_run)
     comes_to("does_not_run", "the plan is proven, not run: the model itself does not run");
 }
 
+Test(verdict, the_model_itself_is_not_what_it_says)
+{
+    seen.original_fault = "other sizes";
+    seen.form[1].n_differ = 1;
+    comes_to("does_not_run",
+             "the plan is proven, not compared: the model itself is not what its file says");
+}
+
 Test(verdict, no_program_can_be_made_of_the_plan)
 {
     seen.n_forms = 0;
