@@ -52,7 +52,7 @@ clv_status clv_write_dropout(clv_rule_context *w, clv_str param, const char **re
     return clv_writer_done(&t, ret, err);
 }
 
-/* -- reductions; param: how parts are reduced, or "whole" -- */
+/* -- reductions; param: how parts are reduced, "whole", or "quantized": no input has the axes -- */
 
 /* axes_in: the input that may have the axes instead of an attribute. */
 static clv_status reduced_axes(clv_rule_context *w, int32_t rank, int32_t axes_in, bool *reduced,
@@ -77,11 +77,12 @@ clv_status clv_write_reduce(clv_rule_context *w, clv_str param, const char **ret
 {
     const clv_type *in = clv_rule_in(w->r, 0);
     bool reduced[CLV_RANK_MAX], keep = clv_rule_attr_int(w->r, "keepdims", 1) != 0;
-    bool whole = clv_str_is(param, "whole"), comma = false;
+    bool quantized = clv_str_is(param, "quantized"), comma = false;
+    bool whole = quantized || clv_str_is(param, "whole");
     clv_rule_writing t = { .arena = w->r->arena };
     if (!clv_type_ranked(in))
         return clv_writer_open(w, err);
-    CLV_TRY(reduced_axes(w, in->rank, whole ? INT32_MAX : 1, reduced, err));
+    CLV_TRY(reduced_axes(w, in->rank, quantized ? INT32_MAX : 1, reduced, err));
     if (w->why)
         return CLV_OK;
     clv_rule_write(&t, "(");

@@ -45,6 +45,10 @@ CASES = {
     "zero_in_a_shape": {"nodes": [node("Reshape", "x t", "y")],
                         "inputs": {"x": FLOATS.reshape(6, 2, 2)},
                         "weights": {"t": np.array([12, 0])}},
+    # The sum of a part may have no logarithm where that of all has one.
+    "logarithm_of_a_sum": {"nodes": [node("ReduceLogSum", "x", "y", axes=[1])],
+                           "inputs": {"x": np.array([[-1, -1, -1, 2, 2, 2], [3, 3, -1, -1, -1, -1]],
+                                                    np.float32)}, "weights": {}},
     # Parts of a tensor without elements, of a dimension that is seen as two.
     "nothing_repeated": {"nodes": [node("Tile", "x r", "y")],
                          "inputs": {"x": FLOATS[:, :0].reshape(1, 4, 0)},

@@ -41,7 +41,7 @@ static const struct {
     { "ReduceL1([4])", "(a0)->(_); a0=4:sum" },
     { "ReduceL2([4])", "(a0)->(_); a0=4:l2" },
     { "ReduceSumSquare([4])", "(a0)->(_); a0=4:sum" },
-    { "ReduceLogSum([4])", "(a0)->(_); a0=4:log" },
+    { "ReduceLogSum([2,4]) axes=[1]", "(a0,a1)->(a0,_); a0=2 a1=4!" },
     { "ReduceLogSumExp([4])", "(a0)->(_); a0=4:log" },
     { "ReduceSum([4,6]) noop_with_empty_axes=1", "(a0,a1)->(a0,a1); a0=4 a1=6" },
     { "ReduceSum([4,6] int64[1])", "ReduceSum has axes that are not known: it is not split" },

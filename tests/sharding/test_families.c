@@ -77,7 +77,7 @@ Test(families, reductions)
     } members[] = {
         { "ReduceL1", "(a0,a1)->(a0,_); a0=4 a1=6:sum", "(a0,a1)->(a0); a0=4 a1=6:sum" },
         { "ReduceL2", "(a0,a1)->(a0,_); a0=4 a1=6:l2", "(a0,a1)->(a0); a0=4 a1=6:l2" },
-        { "ReduceLogSum", "(a0,a1)->(a0,_); a0=4 a1=6:log", "(a0,a1)->(a0); a0=4 a1=6:log" },
+        { "ReduceLogSum", "(a0,a1)->(a0,_); a0=4 a1=6!", "(a0,a1)->(a0); a0=4 a1=6!" },
         { "ReduceLogSumExp", "(a0,a1)->(a0,_); a0=4 a1=6:log", "(a0,a1)->(a0); a0=4 a1=6:log" },
         { "ReduceMax", "(a0,a1)->(a0,_); a0=4 a1=6:max", "(a0,a1)->(a0); a0=4 a1=6:max" },
         { "ReduceMean", "(a0,a1)->(a0,_); a0=4 a1=6:mean:even",
