@@ -105,12 +105,11 @@ static clv_status read_split(const clv_spmd *s, clv_op op, const char *text, int
         while (factor < f->n_factors && !is_word(equals + 1, n, f->factors[factor].name))
             factor++;
         if (factor == f->n_factors) {
-            const char *rule = f->why_whole ? NULL : clv_factors_show(f, arena);
-            return clv_fail(err, CLV_EFORMAT,
-                            "the plan splits operator '%.*s' by '%.*s', expected a factor of its "
-                            "sharding rule %.200s",
-                            CLV_STR_ARG(clv_op_at(s->model->main, op)->label), (int)n, equals + 1,
-                            rule ? rule : "(none: it stays whole)");
+            const char *rule = f->why_whole ? f->why_whole : clv_factors_show(f, arena);
+            return clv_fail(
+                err, CLV_EFORMAT, "the plan splits operator '%.*s' by '%.*s', %s %.300s",
+                CLV_STR_ARG(clv_op_at(s->model->main, op)->label), (int)n, equals + 1,
+                f->why_whole ? "but" : "expected a factor of its sharding rule", rule ? rule : "");
         }
         ret[axis] = (int16_t)factor;
         at = end ? end + 1 : equals + 1 + n;

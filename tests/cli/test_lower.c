@@ -543,8 +543,8 @@ Test(lower, parts_of_an_open_dimension_are_refused)
     cleave("lower -q b.onnx b.json --form devices -o d");
     edited("b.json", "\"batch=4\"", "");
     refused(65, "b.onnx edited.json --form devices -o e",
-            "tensor 'y' is split, but its type is float[batch,4], expected sizes for all "
-            "dimensions: plan with --bind");
+            "the plan splits operator 'first' by 'n', but MatMul has nothing to split: each of its "
+            "dimensions is 1, must be whole, or is not known");
 }
 
 Test(lower, another_number_of_devices_is_refused)

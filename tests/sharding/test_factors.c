@@ -208,9 +208,9 @@ static const struct {
       "(b,s,g*r*d),(b,_,g*d),(b,_,g*e)->(b,s,g*r*e); b=2 s=5! g=4 r=2 d=4! e=4!; q_num_heads=g*r; "
       "kv_num_heads=g" },
     { "o p q = ms:GroupQueryAttention([2,1,32] [2,1,16] [2,1,16] [2,4,9,4] [2,4,9,4] int32[2] "
-      "int32[]) num_heads=8 kv_num_heads=4",
+      "int32[]{10}) num_heads=8 kv_num_heads=4",
       "(b,_,g*r*d),(b,_,g*d),(b,_,g*d),(b,g,_,_),(b,g,_,_),(b),()->(b,_,g*r*d),(b,g,_,_),(b,g,_,_);"
-      " b=2! g=4! r=2 d=4!; kv_num_heads=g; num_heads=g*r" },
+      " b=2 g=4 r=2 d=4!; kv_num_heads=g; num_heads=g*r" },
     { "ms:MultiHeadAttention([2,5,12] [2,5,12] [2,5,12] [36]) num_heads=3",
       "(b,_,h*d),(b,_,h*d),(b,_,h*e),(3*h*d)->(b,_,h*e); b=2 h=3 d=4! e=4!; num_heads=h" },
     { "ms:Attention([2,5,8] [8,36] [36] int32[2]) num_heads=3",
