@@ -30,6 +30,9 @@ if(NOT NO_JSONSCHEMA)
            ${CMAKE_CURRENT_SOURCE_DIR}/cli/check_json.py $<TARGET_FILE:cleave_cli>
            ${PROJECT_SOURCE_DIR} $<$<BOOL:${SANITIZED}>:gnmt.static.onnx> COMMAND_EXPAND_LISTS)
 endif()
+# Plans edited by hand.
+add_test(NAME plan_edits COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/plan/edits.py
+         $<TARGET_FILE:cleave_cli> ${PROJECT_SOURCE_DIR})
 # Real models in all forms of lowering.
 execute_process(COMMAND /usr/bin/python3 -c "import onnx, jsonschema" RESULT_VARIABLE NO_LOWER
                 OUTPUT_QUIET ERROR_QUIET)

@@ -434,7 +434,8 @@ clv_status clv_find_parallelism(const clv_plan_layouts *layouts, clv_arena *aren
     counter c = { .of = layouts };
     bool *constant;
     int32_t n = 0;
-    clv_plan_finding *found = CLV_NEW_ARRAY(arena, clv_plan_finding, layouts->n_axes * N_KINDS + 2);
+    clv_plan_finding *found =
+        CLV_NEW_ARRAY(arena, clv_plan_finding, layouts->mesh.n_axes * N_KINDS + 2);
 
     if (!found)
         return clv_fail_nomem(err, "the names of strategies");
@@ -444,14 +445,14 @@ clv_status clv_find_parallelism(const clv_plan_layouts *layouts, clv_arena *aren
     CLV_TRY(find_tables(&c, arena, err));
     CLV_TRY(find_last(&c, arena, err));
     c.flat_is_sequence = has_batch_of_one(&c);
-    for (int32_t a = 0; a < layouts->n_axes; a++) {
-        if (layouts->axes[a].size < 2)
+    for (int32_t a = 0; a < layouts->mesh.n_axes; a++) {
+        if (layouts->mesh.size[a] < 2)
             continue;
         count_along(&c, a);
         for (int32_t k = 0; k < N_KINDS; k++)
             if (c.n[k] > 0)
                 found[n++] =
-                    (clv_plan_finding){ words[k][0], layouts->axes[a].name, words[k][1], c.n[k] };
+                    (clv_plan_finding){ words[k][0], layouts->mesh.name[a], words[k][1], c.n[k] };
     }
     int32_t dealt = count_dealt_experts(&c);
     if (dealt > 0)

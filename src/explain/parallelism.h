@@ -27,21 +27,7 @@
 #ifndef CLV_EXPLAIN_PARALLELISM_H
 #define CLV_EXPLAIN_PARALLELISM_H
 
-#include "graph/infer.h"
-#include "plan/plan.h"
-#include "sharding/layout.h"
-
-/* The layouts of a plan, of the main graph of a model. */
-typedef struct {
-    const clv_graph *graph;
-    const clv_types *types;
-    const clv_plan_axis *axes;
-    int32_t n_axes, n_stages;
-    const int32_t *stage_of_op; /* NULL: all in one */
-    const clv_layout *need;     /* of each input of an operator, as graph->inputs_of */
-    const clv_layout *made;     /* of each output as its operator leaves it, as graph->outputs_of */
-    const clv_layout *kept;     /* of each tensor: where it lies */
-} clv_plan_layouts;
+#include "plan/plan_layouts.h"
 
 /* By axis, then in the order above; the pipeline last. What was not found is not listed. The list
  * is in the arena. CLV_ENOMEM. O(operators + edges) for each axis. */

@@ -1,67 +1,28 @@
 #include "explain/shard_findings.h"
 
-#include "cost/shard_cost.h"
 #include "explain/parallelism.h"
 #include "notation/layout_text.h"
 #include "sharding/parts.h"
-
-/* What a solution of the problem gives. */
-typedef struct {
-    const clv_graph *graph;
-    const clv_shard_problem *problem;
-    const int32_t *solution;
-} sharding;
 
 static const char *copy_name(const clv_graph *g, int32_t tensor, clv_arena *arena)
 {
     return clv_arena_printf(arena, "%.*s", CLV_STR_ARG(g->tensors[tensor].name));
 }
 
-static clv_status add_found(const sharding *s, clv_plan *plan, clv_arena *arena, clv_error *err)
+/* Of a result, as its operator leaves it. */
+static const clv_layout *made_of(const clv_plan_layouts *l, int32_t tensor)
 {
-    const clv_graph *g = s->graph;
-    int32_t n_in = 0, n_out = 0;
-
-    for (int32_t i = 0; i < g->n_ops; i++) {
-        n_in += g->ops[i].n_in;
-        n_out += g->ops[i].n_out;
-    }
-    clv_layout *need = CLV_NEW_ARRAY(arena, clv_layout, n_in);
-    clv_layout *made = CLV_NEW_ARRAY(arena, clv_layout, n_out);
-    clv_layout *kept = CLV_NEW_ARRAY(arena, clv_layout, g->n_tensors);
-    int32_t *stage_of_op = CLV_NEW_ARRAY(arena, int32_t, g->n_ops);
-    if (!need || !made || !kept || !stage_of_op)
-        return clv_fail_nomem(err, "a plan");
-    for (int32_t i = 0; i < g->n_ops; i++) {
-        const clv_op_info *op = &g->ops[i];
-        stage_of_op[i] = plan->devices[plan->device_of_op[op->file_index]].stage;
-        for (int32_t k = 0; k < op->n_in; k++)
-            need[op->first_in + k] = k < clv_op_n_explicit(op)
-                                         ? clv_shard_need(s->problem, s->solution, (clv_op){ i }, k)
-                                         : CLV_LAYOUT_COPIES;
-        for (int32_t k = 0; k < op->n_out; k++) {
-            clv_tensor out = clv_op_output(g, op, k);
-            made[op->first_out + k] =
-                out.i < 0 ? CLV_LAYOUT_COPIES : clv_shard_made(s->problem, s->solution, out);
-        }
-    }
-    for (int32_t i = 0; i < g->n_tensors; i++)
-        kept[i] = clv_shard_home(s->problem, s->solution, (clv_tensor){ i });
-    clv_plan_layouts layouts = { .graph = g,
-                                 .types = s->problem->types,
-                                 .axes = plan->axes,
-                                 .n_axes = plan->n_axes,
-                                 .n_stages = plan->n_stages,
-                                 .stage_of_op = stage_of_op,
-                                 .need = need,
-                                 .made = made,
-                                 .kept = kept };
-    return clv_find_parallelism(&layouts, arena, &plan->found, &plan->n_found, err);
+    const clv_op_info *op = clv_op_at(l->graph, l->graph->tensors[tensor].producer);
+    int32_t k = 0;
+    while (clv_op_output(l->graph, op, k).i != tensor)
+        k++;
+    return &l->made[op->first_out + k];
 }
 
-static clv_status add_partial(const sharding *s, clv_plan *plan, clv_arena *arena, clv_error *err)
+static clv_status add_partial(const clv_plan_layouts *l, clv_plan *plan, clv_arena *arena,
+                              clv_error *err)
 {
-    const clv_graph *g = s->graph;
+    const clv_graph *g = l->graph;
     clv_plan_partial *partial = NULL;
     int32_t n = 0, cap = 0;
 
@@ -69,13 +30,13 @@ static clv_status add_partial(const sharding *s, clv_plan *plan, clv_arena *aren
         char text[CLV_LAYOUT_TEXT];
         if (g->tensors[i].producer.i < 0)
             continue;
-        clv_layout made = clv_shard_made(s->problem, s->solution, (clv_tensor){ i });
-        const clv_type *type = &s->problem->types->of[i];
-        if (!clv_layout_partial_axes(&made))
+        const clv_layout *made = made_of(l, i);
+        const clv_type *type = &l->types->of[i];
+        if (!clv_layout_partial_axes(made))
             continue;
         if (!CLV_PUSH_ROOM(arena, partial, n, cap))
             return clv_fail_nomem(err, "a plan");
-        clv_layout_show(text, &made, s->problem->mesh, type->rank > 0 ? type->rank : 0);
+        clv_layout_show(text, made, &l->mesh, type->rank > 0 ? type->rank : 0);
         partial[n] =
             (clv_plan_partial){ copy_name(g, i, arena), clv_arena_printf(arena, "%s", text) };
         if (!partial[n].tensor || !partial[n].layout)
@@ -87,21 +48,22 @@ static clv_status add_partial(const sharding *s, clv_plan *plan, clv_arena *aren
     return CLV_OK;
 }
 
-static clv_status add_uneven(const sharding *s, clv_plan *plan, clv_arena *arena, clv_error *err)
+static clv_status add_uneven(const clv_plan_layouts *l, clv_plan *plan, clv_arena *arena,
+                             clv_error *err)
 {
-    const clv_graph *g = s->graph;
+    const clv_graph *g = l->graph;
     clv_plan_uneven *uneven = NULL;
     int32_t n = 0, cap = 0;
 
     for (int32_t i = 0; i < g->n_tensors; i++) {
-        const clv_type *type = &s->problem->types->of[i];
+        const clv_type *type = &l->types->of[i];
         clv_tensor_split split;
         char text[CLV_UNEVEN_TEXT];
         if (!clv_split_of_type(type, &split))
             continue;
-        clv_layout kept = clv_shard_home(s->problem, s->solution, (clv_tensor){ i });
+        memcpy(split.share, l->mesh.share, sizeof split.share);
         for (int32_t d = 0; d < type->rank; d++) {
-            clv_layout_uneven(text, &kept, s->problem->mesh, &split, d);
+            clv_layout_uneven(text, &l->kept[i], &l->mesh, &split, d);
             if (!*text)
                 continue;
             if (!CLV_PUSH_ROOM(arena, uneven, n, cap))
@@ -118,13 +80,10 @@ static clv_status add_uneven(const sharding *s, clv_plan *plan, clv_arena *arena
     return CLV_OK;
 }
 
-clv_status clv_plan_add_shard_findings(const clv_graph *graph, const clv_shard_problem *problem,
-                                       const int32_t *solution, clv_plan *plan, clv_arena *arena,
-                                       clv_error *err)
+clv_status clv_plan_add_findings(clv_plan *plan, const clv_plan_layouts *layouts, clv_arena *arena,
+                                 clv_error *err)
 {
-    sharding s = { graph, problem, solution };
-
-    CLV_TRY(add_found(&s, plan, arena, err));
-    CLV_TRY(add_partial(&s, plan, arena, err));
-    return add_uneven(&s, plan, arena, err);
+    CLV_TRY(clv_find_parallelism(layouts, arena, &plan->found, &plan->n_found, err));
+    CLV_TRY(add_partial(layouts, plan, arena, err));
+    return add_uneven(layouts, plan, arena, err);
 }

@@ -1,9 +1,9 @@
 #include "joint/whole_plan.h"
 
-#include "base/map.h"
 #include "cost/shard_choices.h"
 #include "explain/shard_findings.h"
-#include "notation/layout_spec.h"
+#include "lower/derived_layouts.h"
+#include "lower/plan_specs.h"
 #include "notation/layout_text.h"
 #include "plan/plan_check.h"
 #include "proto/fingerprint.h"
@@ -19,11 +19,6 @@ typedef struct {
     const clv_plan *cut;
     clv_plan *plan;
     clv_arena *arena;
-    clv_mesh *meshes;     /* by mesh of the cluster: the form on its devices */
-    const char **name_of; /* by tensor of the whole model; NULL: not yet copied */
-    clv_map specs_of;
-    clv_sharding_spec *specs;
-    int32_t n_specs, cap_specs;
 } widening;
 
 static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, "a plan"); }
@@ -38,12 +33,9 @@ static clv_status widen_devices(widening *w, clv_error *err)
     int32_t n = w->cluster->n_devices, per_mesh = w->mesh->n_devices;
     clv_plan_device *devices = CLV_NEW_ARRAY(w->arena, clv_plan_device, n);
     int32_t *lead = CLV_NEW_ARRAY(w->arena, int32_t, n);
-    w->meshes = CLV_NEW_ARRAY(w->arena, clv_mesh, w->cut->n_devices);
-    if (!devices || !lead || !w->meshes)
+    if (!devices || !lead)
         return no_memory(err);
-    for (int32_t m = 0; m < w->cut->n_devices; m++) {
-        w->meshes[m] = *w->mesh;
-        w->meshes[m].device = w->order + m * per_mesh;
+    for (int32_t m = 0; m < w->cut->n_devices; m++)
         for (int32_t i = 0; i < per_mesh; i++) {
             int32_t d = device_at(w, m, i);
             const clv_device_kind *kind = clv_device_kind_of(w->cluster, d);
@@ -54,7 +46,6 @@ static clv_status widen_devices(widening *w, clv_error *err)
             devices[d].kind = kind->name;
             devices[d].capacity_bytes = kind->memory_bytes - kind->reserved_bytes;
         }
-    }
     w->plan->devices = devices;
     w->plan->n_devices = n;
     w->plan->lead_of_device = lead;
@@ -65,8 +56,7 @@ static clv_status widen_devices(widening *w, clv_error *err)
     return CLV_OK;
 }
 
-/* The mesh of each operator of the whole model, by its id. */
-static clv_status widen_ops(widening *w, int32_t *mesh_of, clv_error *err)
+static clv_status widen_ops(widening *w, clv_error *err)
 {
     const clv_graph *g = w->req->model->main;
     int32_t *device_of = CLV_NEW_ARRAY(w->arena, int32_t, g->n_ops);
@@ -77,7 +67,6 @@ static clv_status widen_ops(widening *w, int32_t *mesh_of, clv_error *err)
         if (op.i < 0)
             continue;
         int32_t m = w->cut->device_of_op[i];
-        mesh_of[op.i] = m;
         device_of[g->ops[op.i].file_index] = device_at(w, m, 0);
         for (int32_t k = 0; k < w->mesh->n_devices; k++)
             w->plan->devices[device_at(w, m, k)].n_ops++;
@@ -187,104 +176,20 @@ static clv_status add_splits(widening *w, clv_error *err)
     return CLV_OK;
 }
 
-/* -- annotations -- */
+/* -- what follows -- */
 
-/* A spec but for its tensor's name: the same for all tensors of a shape that lie alike in a stage,
- * and there are few of those. */
-enum { KEY_START = 3 }; /* of the dims in a key: behind mesh, dtype and rank */
-
-static clv_status find_spec(widening *w, int32_t m, const clv_tensor_split *split,
-                            const clv_layout *layout, const clv_sharding_spec **ret, clv_error *err)
+/* Specs, partial sums, uneven parts and names, as for a plan that is read. */
+static clv_status add_what_follows(const widening *w, clv_error *err)
 {
-    int64_t key[KEY_START + CLV_RANK_MAX + sizeof *layout / sizeof(int64_t) + 1] = { m,
-                                                                                     split->dtype,
-                                                                                     split->rank };
-    int32_t n = KEY_START, id;
-    for (int32_t i = 0; i < split->rank; i++)
-        key[n++] = split->dims[i];
-    memcpy(key + n, layout, sizeof *layout);
-    size_t size = (size_t)n * sizeof *key + sizeof *layout;
-    CLV_TRY(clv_map_put_key(&w->specs_of, key, size, w->n_specs, &id, err));
-    if (id == w->n_specs) {
-        clv_layout_spec made;
-        if (!CLV_PUSH_ROOM(w->arena, w->specs, w->n_specs, w->cap_specs))
-            return no_memory(err);
-        CLV_TRY(clv_layout_to_spec(layout, &w->meshes[m], split, w->arena, &made, err));
-        w->specs[w->n_specs++] = made.spec;
-    }
-    *ret = &w->specs[id];
-    return CLV_OK;
-}
-
-/* The specs of an operator that is on a mesh. */
-typedef struct {
-    clv_sharding_spec *at;
-    int32_t n, mesh;
-} op_specs;
-
-static clv_status add_spec(widening *w, clv_tensor t, const clv_layout *layout, op_specs *specs,
-                           clv_error *err)
-{
-    const clv_sharding_spec *like;
-    clv_tensor_split split;
-    if (!clv_split_of_type(&w->problem->types->of[t.i], &split))
-        return CLV_OK;
-    for (int32_t i = 0; i < specs->n; i++)
-        if (specs->at[i].tensor == w->name_of[t.i])
-            return CLV_OK; /* read twice */
-    if (!w->name_of[t.i] &&
-        !(w->name_of[t.i] = copy_str(w->arena, clv_tensor_at(w->req->model->main, t)->name)))
-        return no_memory(err);
-    CLV_TRY(find_spec(w, specs->mesh, &split, layout, &like, err));
-    specs->at[specs->n] = *like;
-    specs->at[specs->n++].tensor = w->name_of[t.i];
-    return CLV_OK;
-}
-
-static clv_status annotate_op(widening *w, int32_t op, int32_t m, clv_plan_annotation *ret,
-                              clv_error *err)
-{
-    const clv_graph *g = w->req->model->main;
-    const clv_op_info *info = &g->ops[op];
-    int32_t n_in = clv_op_n_explicit(info);
-    op_specs specs = { CLV_NEW_ARRAY(w->arena, clv_sharding_spec, n_in + info->n_out), 0, m };
-    if (!specs.at)
-        return no_memory(err);
-    for (int32_t k = 0; k < n_in; k++) {
-        clv_tensor t = clv_op_input(g, info, k);
-        clv_layout layout = clv_shard_need(w->problem, w->solution, (clv_op){ op }, k);
-        if (t.i >= 0)
-            CLV_TRY(add_spec(w, t, &layout, &specs, err));
-    }
-    for (int32_t k = 0; k < info->n_out; k++) {
-        clv_tensor t = clv_op_output(g, info, k);
-        if (t.i < 0)
-            continue;
-        clv_layout layout = clv_shard_home(w->problem, w->solution, t);
-        CLV_TRY(add_spec(w, t, &layout, &specs, err));
-    }
-    *ret = (clv_plan_annotation){ .file_index = info->file_index,
-                                  .note = { .configuration = w->plan->configuration,
-                                            .specs = specs.at,
-                                            .n_specs = specs.n,
-                                            .has_stage = true,
-                                            .stage = w->cut->devices[m].stage } };
-    return CLV_OK;
-}
-
-static clv_status annotate(widening *w, const int32_t *mesh_of, clv_error *err)
-{
-    const clv_graph *g = w->req->model->main;
-    clv_plan_annotation *all = CLV_NEW_ARRAY(w->arena, clv_plan_annotation, g->n_ops);
-    w->name_of = CLV_NEW_ARRAY(w->arena, const char *, g->n_tensors);
-    if (!all || !w->name_of)
-        return no_memory(err);
-    CLV_TRY(clv_map_init(&w->specs_of, w->arena, 64, err));
-    for (int32_t i = 0; i < g->n_ops; i++)
-        CLV_TRY(annotate_op(w, i, mesh_of[i], &all[g->ops[i].file_index], err));
-    w->plan->annotations = all;
-    w->plan->n_annotations = g->n_ops;
-    return CLV_OK;
+    clv_plan_decisions d;
+    clv_spmd s = { .model = w->req->model,
+                   .types = w->problem->types,
+                   .plan = w->plan,
+                   .mesh = clv_plan_mesh_form(w->plan),
+                   .factors = w->problem->factors };
+    CLV_TRY(clv_derive_layouts(&s, w->arena, &d, err));
+    CLV_TRY(clv_plan_derive_specs(w->plan, &d.layouts, w->arena, err));
+    return clv_plan_add_findings(w->plan, &d.layouts, w->arena, err);
 }
 
 clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c, clv_plan **ret,
@@ -301,8 +206,7 @@ clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c,
                    .cut = c->best_cut,
                    .plan = CLV_NEW(j->arena, clv_plan),
                    .arena = j->arena };
-    int32_t *mesh_of = CLV_NEW_ARRAY(j->arena, int32_t, g->n_ops);
-    if (!w.plan || !mesh_of)
+    if (!w.plan)
         return no_memory(err);
     *w.plan = *w.cut;
     w.plan->search = "joint";
@@ -311,13 +215,11 @@ clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c,
     w.plan->cluster = j->cluster->name;
     w.plan->backward_op = NULL;
     CLV_TRY(widen_devices(&w, err));
-    CLV_TRY(widen_ops(&w, mesh_of, err));
+    CLV_TRY(widen_ops(&w, err));
     CLV_TRY(widen_transfers(&w, err));
     CLV_TRY(add_collectives(&w, err));
     CLV_TRY(add_splits(&w, err));
-    CLV_TRY(annotate(&w, mesh_of, err));
-    if (w.plan->outcome == CLV_FITS)
-        CLV_TRY(clv_plan_check(w.plan, g, j->arena, err));
+    CLV_TRY(add_what_follows(&w, err));
     *ret = w.plan;
-    return clv_plan_add_shard_findings(g, w.problem, w.solution, w.plan, j->arena, err);
+    return w.plan->outcome == CLV_FITS ? clv_plan_check(w.plan, g, j->arena, err) : CLV_OK;
 }

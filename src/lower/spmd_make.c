@@ -3,12 +3,11 @@
  */
 #include "lower/spmd_make.h"
 
+#include "cost/shard_tables.h"
+#include "lower/derived_layouts.h"
 #include "lower/spmd_ops.h"
-#include "lower/spmd_plan.h"
 #include "lower/spmd_steps.h"
-#include "sharding/factors_layout.h"
-#include "sharding/graph_factors.h"
-#include "sharding/refine_uneven.h"
+#include "plan/plan_mesh.h"
 
 #define WHAT "lowering a plan"
 
@@ -16,10 +15,8 @@ typedef struct {
     clv_spmd *s;
     const clv_graph *g;
     clv_arena *arena;
-    clv_plan_steps steps;
-    const int16_t *factor; /* n_ops * axes */
+    clv_plan_decisions d;
     const int32_t *phase_of_op;
-    bool *needed;     /* n_ops */
     int32_t *home;    /* by tensor: the value where it lies, in the phase that makes it; -1 */
     int32_t *here;    /* by tensor: the value of it in this phase; -1 */
     int32_t *parts;   /* by tensor: the newest part of a weight in this phase; -1 */
@@ -35,37 +32,14 @@ typedef struct {
 /* In which an operator needs input k. */
 static clv_layout needed_layout(const builder *b, clv_op op, int32_t k)
 {
-    clv_layout layout = CLV_LAYOUT_COPIES;
-    const clv_factors *f = &b->s->factors[op.i];
-    if (k < f->n_in)
-        clv_factors_in(f, &b->s->mesh, b->factor + (int64_t)op.i * CLV_MESH_AXES_MAX, k, &layout);
-    return clv_layout_plain(&layout, &b->s->mesh);
+    return b->d.layouts.need[clv_op_at(b->g, op)->first_in + k];
 }
 
-/* How an input of the model is given: as the plan brings it on from, else as it is read first. */
-static clv_layout home_of_input(const builder *b, clv_tensor t)
-{
-    const clv_tensor_info *info = clv_tensor_at(b->g, t);
-    if (b->steps.first[t.i] < b->steps.first[t.i + 1])
-        return b->steps.step[b->steps.first[t.i]].from;
-    for (int32_t r = 0; r < info->n_readers; r++) {
-        clv_op op = b->g->readers_of[info->first_reader + r];
-        for (int32_t k = 0; b->needed[op.i] && k < b->g->ops[op.i].n_in; k++)
-            if (clv_op_input(b->g, &b->g->ops[op.i], k).i == t.i)
-                return needed_layout(b, op, k);
-    }
-    return CLV_LAYOUT_COPIES;
-}
-
-/* Where a result comes to lie, as the plan brings it there for all readers; where the plan does not
- * say, it stays as it was made. */
+/* Where a result comes to lie. What is known beforehand is on every device, and each operator takes
+ * its part of it. */
 static clv_layout home_of_result(const builder *b, clv_tensor t, const clv_layout *made)
 {
-    clv_layout home = *made;
-    for (int32_t i = b->steps.first[t.i]; i < b->steps.first[t.i + 1]; i++)
-        if (b->steps.step[i].reader.i < 0 && clv_layout_equal(&b->steps.step[i].from, &home))
-            home = b->steps.step[i].to;
-    return home;
+    return clv_shard_is_known(b->s->types, t) ? *made : b->d.layouts.kept[t.i];
 }
 
 /* A partial result may be brought on for each reader by itself; what leaves the phase may not. */
@@ -165,7 +139,7 @@ static clv_status value_at_home(builder *b, clv_tensor t, int32_t *ret, clv_erro
         b->s->values[value.from].sent = true;
     } else {
         value.role = CLV_SPMD_INPUT;
-        value.layout = home_of_input(b, t);
+        value.layout = b->d.layouts.kept[t.i];
     }
     CLV_TRY(add_value(b, &value, ret, err));
     b->here[t.i] = *ret;
@@ -229,9 +203,9 @@ static clv_status add_step(builder *b, const clv_plan_step *step, clv_str name, 
 static const clv_plan_step *find_planned(const builder *b, const clv_spmd_value *v, clv_op reader,
                                          const clv_layout *to, int32_t *ret_n)
 {
-    int32_t end = b->steps.first[v->tensor.i + 1];
-    for (int32_t i = b->steps.first[v->tensor.i]; i < end; i++) {
-        const clv_plan_step *step = &b->steps.step[i];
+    int32_t end = b->d.steps.first[v->tensor.i + 1];
+    for (int32_t i = b->d.steps.first[v->tensor.i]; i < end; i++) {
+        const clv_plan_step *step = &b->d.steps.step[i];
         int32_t n = 0;
         if (step->reader.i != reader.i || !clv_layout_equal(&step->from, &v->layout))
             continue;
@@ -325,14 +299,10 @@ static clv_status reshard_input(builder *b, clv_op op, int32_t k, int32_t *ret, 
 static clv_status add_output(builder *b, clv_op op, int32_t k, clv_error *err)
 {
     clv_tensor t = clv_op_output(b->g, clv_op_at(b->g, op), k);
-    const clv_factors *f = &b->s->factors[op.i];
-    clv_layout made = CLV_LAYOUT_COPIES;
     int32_t v = -1;
     if (t.i < 0)
         return add_operand(b, -1, err);
-    if (k < f->n_out)
-        clv_factors_out(f, &b->s->mesh, b->factor + (int64_t)op.i * CLV_MESH_AXES_MAX, k, &made);
-    made = clv_layout_plain(&made, &b->s->mesh);
+    clv_layout made = b->d.layouts.made[clv_op_at(b->g, op)->first_out + k];
     clv_layout home = home_of_result(b, t, &made);
     clv_spmd_value value = { .tensor = t,
                              .layout = made,
@@ -374,7 +344,7 @@ static clv_status add_operator(builder *b, clv_op op, clv_error *err)
     if (!in)
         return clv_fail_nomem(err, WHAT);
     CLV_TRY(clv_spmd_check_random(b->s, info, err));
-    memcpy(instr.factor, b->factor + (int64_t)op.i * CLV_MESH_AXES_MAX, sizeof instr.factor);
+    memcpy(instr.factor, b->d.factor + (int64_t)op.i * CLV_MESH_AXES_MAX, sizeof instr.factor);
     for (int32_t k = 0; k < info->n_in; k++)
         CLV_TRY(reshard_input(b, op, k, &in[k], err));
     instr.first_in = b->s->n_operands;
@@ -443,7 +413,7 @@ static clv_status add_phases(builder *b, clv_error *err)
         p->first_instr = s->n_instrs;
         p->first_value = s->n_values;
         for (; at < b->g->n_ops && b->phase_of_op[order[at]] == b->phase; at++)
-            if (b->needed[order[at]])
+            if (b->d.needed[order[at]])
                 CLV_TRY(add_operator(b, (clv_op){ order[at] }, err));
         for (int32_t i = 0; b->phase == s->n_phases - 1 && i < b->g->n_outputs; i++)
             CLV_TRY(add_result(b, i, err));
@@ -465,14 +435,11 @@ static clv_status make_program(const clv_spmd *of, clv_arena *arena, clv_spmd **
     builder b = { .s = s,
                   .g = g,
                   .arena = arena,
-                  .needed = CLV_NEW_ARRAY(arena, bool, g->n_ops),
                   .home = CLV_NEW_ARRAY(arena, int32_t, g->n_tensors),
                   .here = CLV_NEW_ARRAY(arena, int32_t, g->n_tensors),
                   .parts = CLV_NEW_ARRAY(arena, int32_t, g->n_tensors) };
-    clv_factors *all, *cut;
-    int16_t *factor;
     int32_t *phase_of_op;
-    if (!s || !b.needed || !b.home || !b.here || !b.parts)
+    if (!s || !b.home || !b.here || !b.parts)
         return clv_fail_nomem(err, WHAT);
     *s = *of;
     s->result = CLV_NEW_ARRAY(arena, int32_t, g->n_outputs);
@@ -480,42 +447,56 @@ static clv_status make_program(const clv_spmd *of, clv_arena *arena, clv_spmd **
         return clv_fail_nomem(err, WHAT);
     for (int32_t t = 0; t < g->n_tensors; t++)
         b.home[t] = b.here[t] = b.parts[t] = -1;
-    CLV_TRY(clv_factors_all(s->model, s->types, arena, &all, err));
-    CLV_TRY(clv_factors_for_mesh(s->types, all, &s->mesh, arena, &cut, err));
-    s->factors = cut;
+    CLV_TRY(clv_derive_layouts(s, arena, &b.d, err));
     CLV_TRY(clv_spmd_read_phases(s, arena, &phase_of_op, err));
-    CLV_TRY(clv_spmd_read_choices(s, arena, &factor, err));
-    CLV_TRY(clv_spmd_read_steps(s, arena, &b.steps, err));
-    b.factor = factor;
     b.phase_of_op = phase_of_op;
-    clv_spmd_mark_needed(s, b.needed);
     CLV_TRY(add_phases(&b, err));
     *ret = s;
     return CLV_OK;
 }
 
-#define ONE_DEVICE                                                                                 \
-    ((clv_mesh){ .n_axes = 1, .size = { 1, 1, 1 }, .name = { "tp" }, .n_devices = 1 })
-
 clv_status clv_spmd_make_whole(const clv_model *model, const clv_types *types, const clv_plan *plan,
                                clv_arena *arena, clv_spmd **ret, clv_error *err)
 {
-    const clv_spmd of = { .model = model, .types = types, .plan = plan, .mesh = ONE_DEVICE };
+    static const clv_plan whole = { .n_axes = 0 };
+    const clv_spmd of = {
+        .model = model, .types = types, .plan = plan, .mesh = clv_plan_mesh_form(&whole)
+    };
     return make_program(&of, arena, ret, err);
+}
+
+/* Specs by hand of a plan without meshes stand beside what runs: whole operators on single devices.
+ * Only those that say just that go with it. */
+static clv_status refuse_specs_by_hand(const clv_model *model, const clv_plan *plan, clv_error *err)
+{
+    for (int32_t i = 0; i < plan->n_annotations && !clv_plan_has_mesh(plan); i++) {
+        const clv_plan_annotation *a = &plan->annotations[i];
+        int32_t device = plan->device_of_op[a->file_index];
+        bool whole = !a->note.has_stage || a->note.stage == plan->devices[device].stage;
+        for (int32_t k = 0; k < a->note.n_specs && whole; k++)
+            whole = clv_spec_parts(&a->note.specs[k]) == 1 && a->note.specs[k].n_device == 1 &&
+                    a->note.specs[k].device[0] == device;
+        if (whole)
+            continue;
+        const clv_op_info *op = model->main->ops;
+        while (op->file_index != a->file_index)
+            op++;
+        return clv_fail(
+            err, CLV_EUNSUPP,
+            "the plan annotates node '%.*s' by hand, other than whole on its device "
+            "'%s': that can be written into the model, but is not what the plan's "
+            "operators run; give the plan a mesh and splits, or take the annotation out",
+            CLV_STR_ARG(op->label), plan->devices[device].name);
+    }
+    return CLV_OK;
 }
 
 clv_status clv_spmd_make(const clv_model *model, const clv_types *types, const clv_plan *plan,
                          clv_arena *arena, clv_spmd **ret, clv_error *err)
 {
-    clv_spmd of = { .model = model, .types = types, .plan = plan, .mesh = ONE_DEVICE };
-    if (plan->n_axes > 0) {
-        of.mesh.n_axes = plan->n_axes;
-        of.mesh.n_devices = plan->mesh_devices;
-    }
-    for (int32_t a = 0; a < plan->n_axes; a++) {
-        of.mesh.size[a] = plan->axes[a].size;
-        of.mesh.name[a] = plan->axes[a].name;
-        of.mesh.share[a] = plan->axes[a].shares;
-    }
+    const clv_spmd of = {
+        .model = model, .types = types, .plan = plan, .mesh = clv_plan_mesh_form(plan)
+    };
+    CLV_TRY(refuse_specs_by_hand(model, plan, err));
     return make_program(&of, arena, ret, err);
 }

@@ -1,9 +1,85 @@
 #include "pipeline/plan_open.h"
 
+#include "explain/shard_findings.h"
+#include "lower/derived_layouts.h"
+#include "lower/plan_specs.h"
+#include "lower/plan_types.h"
 #include "plan/plan_annotations.h"
 #include "plan/plan_check.h"
 #include "plan/plan_json_read.h"
+#include "plan/plan_mesh.h"
 #include "proto/fingerprint.h"
+
+/* -- what a file of a plan with meshes repeats -- */
+
+static clv_status check_found(const clv_plan *given, const clv_plan *own, clv_error *err)
+{
+    for (int32_t i = 0; i < given->n_found; i++) {
+        const clv_plan_finding *a = &given->found[i];
+        bool same = false;
+        for (int32_t k = 0; k < own->n_found && !same; k++)
+            same = strcmp(a->name, own->found[k].name) == 0 &&
+                   strcmp(a->axes, own->found[k].axes) == 0 && a->n == own->found[k].n;
+        if (!same)
+            return clv_fail(err, CLV_EFORMAT,
+                            "found: the plan says '%.60s' over '%.40s' (%d), which does not follow "
+                            "from its splits: take it out",
+                            a->name, a->axes, (int)a->n);
+    }
+    return CLV_OK;
+}
+
+static clv_status check_partial(const clv_plan *given, const clv_plan *own, clv_error *err)
+{
+    for (int32_t i = 0; i < given->n_partial; i++) {
+        const clv_plan_partial *a = &given->partial[i];
+        const char *layout = NULL;
+        for (int32_t k = 0; k < own->n_partial && !layout; k++)
+            if (strcmp(a->tensor, own->partial[k].tensor) == 0)
+                layout = own->partial[k].layout;
+        if (!layout || strcmp(a->layout, layout) != 0)
+            return clv_fail(err, CLV_EFORMAT,
+                            "partial_sums: the plan has '%.80s' as %.100s, but by its splits it is "
+                            "%.100s",
+                            a->tensor, a->layout, layout ? layout : "no partial sum");
+    }
+    return CLV_OK;
+}
+
+static clv_status check_uneven(const clv_plan *given, const clv_plan *own, clv_error *err)
+{
+    for (int32_t i = 0; i < given->n_uneven; i++) {
+        const clv_plan_uneven *a = &given->uneven[i];
+        const char *sizes = NULL;
+        for (int32_t k = 0; k < own->n_uneven && !sizes; k++)
+            if (a->dim == own->uneven[k].dim && strcmp(a->tensor, own->uneven[k].tensor) == 0)
+                sizes = own->uneven[k].sizes;
+        if (!sizes || strcmp(a->sizes, sizes) != 0)
+            return clv_fail(err, CLV_EFORMAT,
+                            "uneven_parts: the plan cuts axis %d of '%.80s' into %.100s, but by "
+                            "its splits the parts are %.100s",
+                            (int)a->dim, a->tensor, a->sizes, sizes ? sizes : "equal");
+    }
+    return CLV_OK;
+}
+
+/* Replaces what the file says of layouts by what follows from its decisions; the two may not
+ * contradict each other. */
+static clv_status derive(clv_plan *plan, const clv_model *model, clv_arena *arena, clv_error *err)
+{
+    const clv_plan given = *plan;
+    clv_plan_decisions d;
+    clv_spmd s = { .model = model, .plan = plan, .mesh = clv_plan_mesh_form(plan) };
+    CLV_TRY(clv_plan_types(model, plan, arena, &s.types, err));
+    CLV_TRY(clv_derive_layouts(&s, arena, &d, err));
+    CLV_TRY(clv_plan_derive_specs(plan, &d.layouts, arena, err));
+    CLV_TRY(clv_plan_add_findings(plan, &d.layouts, arena, err));
+    CLV_TRY(check_found(&given, plan, err));
+    CLV_TRY(check_partial(&given, plan, err));
+    CLV_TRY(check_uneven(&given, plan, err));
+    return clv_plan_check_specs(plan, given.annotations, given.n_annotations, &d.layouts, arena,
+                                err);
+}
 
 clv_status clv_plan_open(const clv_plan_file *file, const clv_model *model, const char *name,
                          clv_arena *arena, clv_plan **ret, clv_error *err)
@@ -19,5 +95,5 @@ clv_status clv_plan_open(const clv_plan_file *file, const clv_model *model, cons
     CLV_TRY(clv_plan_find_nodes(plan, model->main, arena, err));
     CLV_TRY(clv_plan_check(plan, model->main, arena, err));
     *ret = plan;
-    return CLV_OK;
+    return clv_plan_has_mesh(plan) ? derive(plan, model, arena, err) : CLV_OK;
 }

@@ -11,7 +11,7 @@
 #include "base/json_out.h"
 #include "plan/plan.h"
 
-#define CLV_PLAN_JSON_VERSION 1
+#define CLV_PLAN_JSON_VERSION 2 /* 1 repeated the specs of plans with meshes */
 /* Whole numbers above this are written as text: readers of JSON keep no more exactly. */
 #define CLV_PLAN_JSON_INT_MAX (INT64_C(1) << 53)
 /* Limits for hostile files: each operator or device costs memory though the file is small. */

@@ -35,8 +35,8 @@ static clv_status read_head(const clv_json_at *root, clv_plan *plan, clv_arena *
     clv_json_at at;
 
     CLV_TRY(clv_plan_require_int32(root, "schema_version", 0, INT32_MAX, &version, err));
-    if (version != CLV_PLAN_JSON_VERSION)
-        return clv_fail(err, CLV_EFORMAT, "%s: schema_version is %d, this program reads %d",
+    if (version < 1 || version > CLV_PLAN_JSON_VERSION)
+        return clv_fail(err, CLV_EFORMAT, "%s: schema_version is %d, this program reads 1 to %d",
                         CLV_PLAN_PATH(root), (int)version, CLV_PLAN_JSON_VERSION);
     CLV_TRY(clv_plan_get_string(root, "model", arena, &plan->model, err));
     CLV_TRY(read_fingerprint(root, plan, err));

@@ -6,6 +6,7 @@
 #include "plan/plan_json.h"
 #include "plan/plan_json_annotations.h"
 #include "plan/plan_json_write_mesh.h"
+#include "plan/plan_mesh.h"
 
 static void put_known(clv_json_out *out, const char *key, const char *value)
 {
@@ -180,7 +181,8 @@ clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **r
     clv_json_put_int(&out, "stages", plan->n_stages);
     clv_plan_put_mesh(&out, plan);
     put_operators(&out, plan);
-    clv_plan_put_annotations(&out, plan);
+    if (!clv_plan_has_mesh(plan)) /* else they follow */
+        clv_plan_put_annotations(&out, plan);
     put_devices(&out, plan);
     put_transfers(&out, plan);
     clv_plan_put_collectives(&out, plan);

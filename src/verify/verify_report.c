@@ -6,6 +6,7 @@
 
 #include "base/json_out.h"
 #include "explain/text.h"
+#include "plan/plan_mesh.h"
 #include "verify/verdict.h"
 
 #define WHAT "a report"
@@ -122,6 +123,9 @@ clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const c
     CLV_TRY(clv_verdict_sentence(r, arena, &sentence, err));
     clv_text_printf(&p.text, "%s with its plan for %d device%s\n\n", r->model_name,
                     r->plan->n_devices, plural(r->plan->n_devices));
+    clv_text_printf(&p.text,
+                    "plan      goes together: devices, stages%s; not checked: times, memory\n",
+                    clv_plan_has_mesh(r->plan) ? ", splits, specs, collectives" : "");
     add_proof(&p);
     if (r->why_not_run)
         clv_text_printf(&p.text, "run       nothing: %s\n", r->why_not_run);

@@ -62,44 +62,30 @@ static void fingerprint(char ret[17])
     cleave_plan_free(any);
 }
 
-#define SPEC(tensor, axis)                                                                         \
-    "{\"tensor\": \"" tensor "\", \"device\": [0, 1], \"sharded_dim\": [{\"axis\": " axis          \
-    ", \"simple_sharding\": [{\"num_shards\": 2}]}]}"
-
-/* Column, then row, over two devices. ns: of the second collective. */
+/* Column, then row, over two devices; x comes in two parts. ns: of the second collective. */
 static cleave_status load(const char *ns)
 {
     char print[17];
     FILE *f = fopen(path[PLAN], "w");
     cr_assert_not_null(f);
     fingerprint(print);
-    fprintf(
-        f,
-        "{\"schema_version\": 1, \"fingerprint\": \"%s\", \"objective\": \"latency\",\n"
-        " \"outcome\": \"fits\", \"stages\": 1,\n"
-        " \"mesh\": {\"axes\": [{\"name\": \"tp\", \"size\": 2}], \"devices\": [[0, 1]]},\n"
-        " \"operators\": {\"count\": 3, \"device_runs\": [[0, 3]],\n"
-        "  \"split_runs\": [[\"tp=n\", 2], [\"tp=k\", 1]]},\n"
-        " \"annotations\": [\n"
-        "  {\"node\": \"up\", \"specs\": [" SPEC("w1", "1") ", " SPEC(
-            "h", "1") "]},\n"
-                      "  {\"node\": \"act\", \"specs\": [" SPEC("h", "1") ", " SPEC(
-                          "r", "1") "]},\n"
-                                    "  {\"node\": \"down\", \"specs\": [" SPEC("r", "1") ", " SPEC(
-                                        "w2", "0") "]}],\n"
-                                                   " \"devices\": [{\"name\": \"gpu0\", \"stage\": "
-                                                   "0}, {\"name\": \"gpu1\", \"stage\": 0}],\n"
-                                                   " \"collectives\": [\n"
-                                                   "  {\"kind\": \"all-reduce\", \"axes\": \"tp\", "
-                                                   "\"stage\": 0, \"tensor\": \"y\",\n"
-                                                   "   \"bytes\": 64, \"ns\": 1500000},\n"
-                                                   "  {\"kind\": \"all-gather\", \"axes\": \"tp\", "
-                                                   "\"stage\": 0, \"tensor\": \"x\",\n"
-                                                   "   \"bytes\": 32%s}],\n"
-                                                   " \"found\": [{\"name\": \"Megatron column\", "
-                                                   "\"axes\": \"tp\", \"count\": 1,\n"
-                                                   "  \"of\": \"matmuls\"}]}\n",
-        print, ns);
+    fprintf(f,
+            "{\"schema_version\": 2, \"fingerprint\": \"%s\", \"objective\": \"latency\",\n"
+            " \"outcome\": \"fits\", \"stages\": 1,\n"
+            " \"mesh\": {\"axes\": [{\"name\": \"tp\", \"size\": 2}], \"devices\": [[0, 1]]},\n"
+            " \"operators\": {\"count\": 3, \"device_runs\": [[0, 3]],\n"
+            "  \"split_runs\": [[\"tp=n\", 1], [\"tp=d1\", 1], [\"tp=k\", 1]]},\n"
+            " \"devices\": [{\"name\": \"gpu0\", \"stage\": 0}, {\"name\": \"gpu1\", "
+            "\"stage\": 0}],\n"
+            " \"collectives\": [\n"
+            "  {\"kind\": \"all-reduce\", \"axes\": \"tp\", \"stage\": 0, \"tensor\": \"y\",\n"
+            "   \"from\": \"{-, -} sum(tp)\", \"to\": \"{-, -}\", \"bytes\": 64, \"ns\": "
+            "1500000},\n"
+            "  {\"kind\": \"all-gather\", \"axes\": \"tp\", \"stage\": 0, \"tensor\": \"x\",\n"
+            "   \"from\": \"{tp, -}\", \"to\": \"{-, -}\", \"bytes\": 32%s}],\n"
+            " \"found\": [{\"name\": \"Megatron column\", \"axes\": \"tp\", \"count\": 1,\n"
+            "  \"of\": \"matmuls\"}]}\n",
+            print, ns);
     cr_assert_eq(fclose(f), 0);
     return cleave_plan_load(model, path[PLAN], NULL, &plan, &error);
 }
@@ -117,7 +103,8 @@ Test(api_mesh, reports_the_mesh_and_what_its_devices_exchange)
     cr_expect_str_eq(cleave_plan_strategy(plan, 0, &axis, &count), "Megatron column");
     cr_expect_str_eq(axis, "tp");
     cr_expect_eq(count, 1);
-    cr_expect_null(cleave_plan_strategy(plan, 1, &axis, &count));
+    cr_expect_str_eq(cleave_plan_strategy(plan, 1, &axis, &count), "Megatron row");
+    cr_expect_null(cleave_plan_strategy(plan, 2, &axis, &count));
     cr_expect_null(cleave_plan_strategy(plan, -1, NULL, NULL));
     cr_expect_str_eq(cleave_plan_split_of(plan, 2), "tp=k");
     cr_expect_null(cleave_plan_split_of(plan, 3));

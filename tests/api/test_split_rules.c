@@ -98,19 +98,18 @@ static void refuse(const char *mesh, int devices, const char *rules, const char 
 /* The spec of a tensor at a node splits that dimension, and no other. */
 static void expect_lies(int node, const char *tensor, int dim)
 {
-    FILE *f;
-    char name[4200];
-    snprintf(name, sizeof name, "%s/p.json", folder);
-    cr_assert_not_null(f = fopen(name, "w"));
-    fputs(plan_json(plan), f);
-    fclose(f);
-    run_result r = run_in(folder,
-                          "python3 -c \"import json\n"
-                          "for a in json.load(open('p.json'))['annotations']:\n"
-                          "  for s in a['specs']:\n"
-                          "    if a['node'] == %d and s['tensor'] == '%s':\n"
-                          "      print([d['axis'] for d in s.get('sharded_dim', [])])\"",
-                          node, tensor);
+    char out[4200];
+    snprintf(out, sizeof out, "%s/a.onnx", folder);
+    cr_assert_eq(cleave_annotate(model, plan, NULL, out, NULL, &error), CLEAVE_OK, "%s",
+                 error.message);
+    run_result r = run_in(
+        folder,
+        TEST_CLEAVE " shards --json a.onnx | python3 -c \"import json, re, sys\n"
+                    "t = [t for t in json.load(sys.stdin)['nodes'][%d]['tensors']"
+                    " if t['tensor'] == '%s'][0]\n"
+                    "whole = [int(d) for d in re.findall('[0-9]+', t['type'].split('[')[1])]\n"
+                    "print([i for i, d in enumerate(whole) if t['shards'][0]['shape'][i] < d])\"",
+        node, tensor);
     char want[16];
     snprintf(want, sizeof want, "[%d]\n", dim);
     cr_expect_str_eq(r.out, want, "%s of node %d: %s%s", tensor, node, r.out, r.err);

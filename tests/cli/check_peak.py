@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """check_peak.py - the memory that a plan with a mesh promises, worked out anew from what is written.
 
-Usage: check_peak.py MODEL PLAN.json [--any-order]
+Usage: check_peak.py MODEL PLAN.json SHARDS.json [--any-order]
 
-From the model's shapes (by onnx's own inference), the sharding specs and the list of collectives comes what
+From the model's shapes (by onnx's own inference), the parts of tensors (`cleave shards --json` of the annotated
+model) and the list of collectives comes what
 one device of each mesh holds: parts of weights, and by operator the parts of tensors that are alive then,
 each at a multiple of 256 bytes, as docs/cost-model.md says. Compared with the plan file's figures:
 
@@ -55,19 +56,6 @@ def width(element_type):
     return {t.FLOAT: 4, t.INT64: 8, t.FLOAT16: 2, t.BFLOAT16: 2, t.BOOL: 1, t.INT32: 4}[element_type]
 
 
-def part_by_spec(dims, spec):
-    """dims of the largest part"""
-    part = list(dims)
-    for d in spec["sharded_dim"]:
-        size, rest = 1, dims[d["axis"]]
-        for s in d["simple_sharding"]:
-            value = s.get("dim_value", rest)
-            size *= math.ceil(value / s["num_shards"])
-            rest //= value
-        part[d["axis"]] = size
-    return part
-
-
 def part_by_words(dims, words, axes):
     """of a layout as '{-, dp.tp@3} sum(sp)'"""
     part = list(dims)
@@ -91,7 +79,7 @@ class Mesh:
 
 
 class Checker:
-    def __init__(self, model, plan):
+    def __init__(self, model, plan, shards):
         self.graph, self.plan = model.graph, plan
         self.shape = shapes_of(model)
         self.axes = {a["name"]: a["size"] for a in plan["mesh"]["axes"]}
@@ -99,7 +87,9 @@ class Checker:
         self.constants = {n.output[0] for n in self.graph.node if n.op_type == "Constant"}  # lie with weights
         self.inputs = [i.name for i in self.graph.input if i.name not in self.weights]
         self.outputs = {o.name for o in self.graph.output}
-        self.specs = [{s["tensor"]: s for s in a.get("specs", [])} for a in plan["annotations"]]
+        parts = {n["node"]: {t["tensor"]: [max(d) for d in zip(*(p["shape"] for p in t["shards"]))]
+                             for t in n["tensors"]} for n in shards["nodes"]}
+        self.largest_parts = [parts.get(n.name, {}) for n in self.graph.node]
         self.meshes = {d[0]: Mesh() for d in plan["mesh"]["devices"]}
         self.mesh_of = [m for m, n in plan["operators"]["device_runs"] for _ in range(n)]
         self.home = {}   # name -> where it lies: (name, number) of a version
@@ -114,11 +104,10 @@ class Checker:
 
     def spec_part(self, node, name):
         dims = self.shape[name][0]
-        spec = self.specs[node].get(name)
-        if not spec:
+        part = self.largest_parts[node].get(name)
+        if part is None:
             fault(f"node {node} has no spec for '{name}'")
             return dims
-        part = part_by_spec(dims, spec)
         n = self.plan["mesh"]["devices"][0]
         if math.prod(part) * len(n) < math.prod(dims):
             fault(f"the parts of '{name}' hold less than the whole")
@@ -244,8 +233,8 @@ class Checker:
 
 def main():
     model = onnx.load(sys.argv[1], load_external_data=False)
-    with open(sys.argv[2], encoding="utf-8") as f:
-        c = Checker(model, json.load(f))
+    with open(sys.argv[2], encoding="utf-8") as f, open(sys.argv[3], encoding="utf-8") as g:
+        c = Checker(model, json.load(f), json.load(g))
     c.run()
     c.compare("--any-order" in sys.argv)
     for text in faults[:10]:

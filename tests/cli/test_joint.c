@@ -402,7 +402,9 @@ static void expect_memory(const char *more)
         run_result r = run_in(folder, "%s plan %s -o a.onnx m.onnx >o.txt", TEST_CLEAVE, asked[i]);
         cr_assert_eq(r.code, 0, "%s: %s", asked[i], r.err);
         run_free(&r);
-        r = run_in(folder, "/usr/bin/python3 %s/tests/cli/check_peak.py a.onnx a.onnx.plan.json %s",
+        r = run_in(folder,
+                   TEST_CLEAVE " shards --json a.onnx > s.json && /usr/bin/python3 "
+                               "%s/tests/cli/check_peak.py a.onnx a.onnx.plan.json s.json %s",
                    TEST_SOURCE_DIR, more);
         cr_expect_eq(r.code, 0, "%s: %s", asked[i], r.err);
         run_free(&r);
@@ -466,8 +468,9 @@ Test(joint, a_wrong_promise_is_found)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         r = run_in(folder,
                    "/usr/bin/python3 -c \"import json; p = json.load(open('a.onnx.plan.json')); "
-                   "d = p['devices'][3]; %s; json.dump(p, open('w.json', 'w'))\" && "
-                   "/usr/bin/python3 %s/tests/cli/check_peak.py a.onnx w.json",
+                   "d = p['devices'][3]; %s; json.dump(p, open('w.json', 'w'))\" && " TEST_CLEAVE
+                   " shards --json a.onnx > s.json && "
+                   "/usr/bin/python3 %s/tests/cli/check_peak.py a.onnx w.json s.json",
                    wrong[i], TEST_SOURCE_DIR);
         cr_expect_eq(r.code, 1, "%s passes: %s", wrong[i], r.out);
         cr_expect(strstr(r.err, "gpu3"), "%s", r.err);

@@ -2,6 +2,7 @@
  * lines, says which axis splits what, and reads the words.
  */
 #include "explain/parallelism.h"
+#include "graph/infer.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -11,7 +12,9 @@
 enum { DP = 0, TP = 1 };
 
 static clv_arena *arena;
-static const clv_plan_axis axes[] = { { "dp", 2, NULL }, { "tp", 4, NULL } };
+static const clv_mesh mesh = {
+    .n_axes = 2, .size = { 2, 4, 1 }, .name = { "dp", "tp" }, .n_devices = 8
+};
 static clv_model *model;
 static clv_plan_layouts view;
 static clv_layout *need, *made, *kept;
@@ -31,13 +34,9 @@ static void init_layouts(void)
     kept = CLV_NEW_ARRAY(arena, clv_layout, 8 * LINE_MODEL_ITEMS);
     for (int32_t i = 0; i < 8 * LINE_MODEL_ITEMS; i++)
         need[i] = made[i] = kept[i] = CLV_LAYOUT_COPIES;
-    view = (clv_plan_layouts){ .graph = g,
-                               .axes = axes,
-                               .n_axes = 2,
-                               .n_stages = 1,
-                               .need = need,
-                               .made = made,
-                               .kept = kept };
+    view = (clv_plan_layouts){
+        .graph = g, .mesh = mesh, .n_stages = 1, .need = need, .made = made, .kept = kept
+    };
 }
 
 /* Types are those of the lines and of inference. */
@@ -412,9 +411,8 @@ Test(parallelism, images_are_split_by_batch_or_channels)
 
 Test(parallelism, axes_of_one_device_are_not_looked_at)
 {
-    static const clv_plan_axis one[] = { { "dp", 1, NULL }, { "tp", 4, NULL } };
     make(mlp);
-    view.axes = one;
+    view.mesh.size[0] = 1;
     reads("h", 0, DP, 0);
     finds("");
 }

@@ -54,7 +54,7 @@ MAY = {
                    "proto", "src/request"],
     "src/joint": [*COSTS, "solver/common", "solver/partition", "solver/intra_op", "src/plan", "src/rules", "src/explain",
                   "proto", "src/lower", "src/request", "src/stages"],
-    "src/pipeline": [*COSTS, "src/plan", "proto", "src/request", "src/stages", "src/joint"],
+    "src/pipeline": [*COSTS, "src/plan", "src/explain", "src/lower", "proto", "src/request", "src/stages", "src/joint"],
     "src/api": [*COSTS, "solver/common", "solver/common/ilp", "solver/partition", "solver/placement",
                 "solver/placement/common", "solver/placement/mip", "solver/intra_op", "src/plan", "src/compile", "src/rules",
                 "src/explain", "proto", "src/weights", "src/annotations", "src/lower", "src/verify", "src/calibrate",

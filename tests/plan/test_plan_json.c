@@ -235,7 +235,7 @@ typedef struct {
 static const bad_file bad_files[] = {
     { "", "p.json" },
     { "[]", "object" },
-    { "{\"schema_version\":2}", "schema_version is 2, this program reads 1" },
+    { "{\"schema_version\":3}", "schema_version is 3, this program reads 1 to 2" },
     { "{\"schema_version\":1}", "fingerprint" },
     { "{\"schema_version\":1,\"fingerprint\":\"12\"}", "16 digits" },
     { "{\"schema_version\":1,\"fingerprint\":\"00000000000000FF\"}", "16 digits" },
