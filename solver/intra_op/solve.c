@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "solver/intra_op/breakout.h"
+#include "solver/intra_op/forward_checking.h"
 #include "solver/intra_op/parallel_search.h"
 
 /* Sweeps over all nodes for the first solution, and bound and reduction's work before anything else
@@ -12,6 +13,10 @@
 #define CLV_SOLVE_FIRST_WORK   100000000
 #define CLV_SOLVE_BRIEF_SWEEPS 10
 #define CLV_SOLVE_BRIEF_FIRST  30000000
+/* Work of forward checking where it may not end: a tenth of a second; the same briefly. */
+#define CLV_SOLVE_SMALL_WORK       50000000
+#define CLV_SOLVE_BRIEF_SMALL_WORK 5000000
+#define CLV_SOLVE_SMALL_NAME       "forward checking"
 /* Rounds of the bound in a stage of bound and reduction, at most. */
 #define CLV_SOLVE_STAGE_ROUNDS 1200
 
@@ -31,6 +36,9 @@ static clv_status solve_reduced(clv_solve_state *s, bool *ret_none, clv_error *e
     CLV_TRY(clv_bound_and_reduce_new(reduced, &options, s->arena, &s->bound_and_reduce, err));
     if (s->r->solve.found && s->r->value.nevers == 0)
         clv_bound_and_reduce_set_known_cost(s->bound_and_reduce, clv_solve_best_cost(s) - s->base);
+    if (s->start)
+        CLV_TRY(clv_solve_offer(s, s->start, CLV_SOLVE_SMALL_NAME, err));
+    s->start = NULL; /* it belongs to this reduced problem */
     int32_t sweeps = s->o->brief ? CLV_SOLVE_BRIEF_SWEEPS : CLV_SOLVE_FIRST_SWEEPS;
     CLV_TRY(clv_intra_op_breakout(reduced, sweeps, &s->incumbent.limits, s->arena, s->lifted, err));
     CLV_TRY(clv_solve_offer(s, s->lifted, "sweeps", err));
@@ -54,14 +62,68 @@ static void free_all(clv_solve_state *s)
     s->bound_and_reduce = NULL;
 }
 
+static void say_none_fits(clv_solve_state *s)
+{
+    snprintf(s->r->solve.why, sizeof s->r->solve.why,
+             "no choices together keep within the limit of %lld at every moment",
+             (long long)s->p->usage_limit);
+}
+
+/* The reduced problem to its end, where it is small. *ret_end: it was, with a solution or none. */
+static clv_status check_forward(clv_solve_state *s, bool *ret_end, clv_error *err)
+{
+    const clv_intra_op_problem *p = clv_presolve_problem(s->presolved);
+    clv_int128 base = clv_presolve_base(s->presolved);
+    const clv_forward_checking_options options = {
+        .ceiling = clv_presolve_finite(s->presolved) ? CLV_INTRA_OP_NEVER - base
+                                                     : CLV_FORWARD_CHECKING_ANY,
+        .most_work = s->o->brief ? CLV_SOLVE_BRIEF_SMALL_WORK : CLV_SOLVE_SMALL_WORK,
+        .limits = &s->incumbent.limits
+    };
+    clv_forward_checking_result r;
+    int32_t *choice = CLV_NEW_ARRAY(s->arena, int32_t, p->n_nodes);
+    if (!choice)
+        return clv_fail_nomem(err, "a small search");
+    CLV_TRY(clv_forward_checking(p, &options, s->arena, choice, &r, err));
+    s->start = r.found ? choice : NULL;
+    *ret_end = r.complete;
+    if (!r.found || !r.complete)
+        return CLV_OK;
+    clv_presolve_lift(s->presolved, choice, s->choice);
+    CLV_TRY(clv_solve_offer_whole(s, CLV_SOLVE_SMALL_NAME, err));
+    clv_incumbent_raise(&s->incumbent, clv_objval_whole(base + r.cost), CLV_SOLVE_SMALL_NAME);
+    clv_solve_report(s, CLV_SOLVE_SMALL_NAME);
+    return CLV_OK;
+}
+
+/* A small problem: first among the solutions below never, then, where there are none, among all.
+ * *ret_end: it is solved; without a solution there is none. */
+static clv_status solve_small(clv_solve_state *s, bool *ret_end, clv_error *err)
+{
+    CLV_TRY(check_forward(s, ret_end, err));
+    if (*ret_end && !s->start && clv_presolve_finite(s->presolved)) {
+        clv_presolved *rows;
+        CLV_TRY(clv_presolve_rows(s->p, s->arena, &rows, s->r->solve.why, err));
+        s->presolved = rows ? rows : s->presolved;
+        if (rows)
+            CLV_TRY(check_forward(s, ret_end, err));
+    }
+    if (*ret_end && !s->start && !s->r->solve.why[0])
+        say_none_fits(s);
+    return CLV_OK;
+}
+
 static clv_status solve_all(clv_solve_state *s, clv_error *err)
 {
-    bool none = false;
+    bool none = false, done = false;
     CLV_TRY(clv_presolve(s->p, s->arena, &s->presolved, s->r->solve.why, err));
     bool infeasible = !s->presolved;
     if (!infeasible)
+        CLV_TRY(solve_small(s, &done, err));
+    infeasible = infeasible || (done && !s->start);
+    if (!infeasible && !done)
         CLV_TRY(solve_reduced(s, &none, err));
-    if (!infeasible && !clv_solve_is_finite(s) && clv_presolve_finite(s->presolved) &&
+    if (!infeasible && !done && !clv_solve_is_finite(s) && clv_presolve_finite(s->presolved) &&
         !clv_limits_over(&s->incumbent.limits)) {
         /* Perhaps only solutions that cost never are within the limit: the best of those. */
         clv_presolved *rows;
@@ -75,9 +137,7 @@ static clv_status solve_all(clv_solve_state *s, clv_error *err)
     }
     if (none && !s->r->solve.found && !clv_presolve_finite(s->presolved)) {
         infeasible = true;
-        snprintf(s->r->solve.why, sizeof s->r->solve.why,
-                 "no choices together keep within the limit of %lld at every moment",
-                 (long long)s->p->usage_limit);
+        say_none_fits(s);
     }
     if (infeasible)
         s->r->solve.bound = CLV_OBJVAL_INFINITE;

@@ -27,6 +27,7 @@ typedef struct {
     clv_limits elsewhere;               /* for all other threads than the calling one */
     struct clv_parallel_search *search; /* NULL: none runs (parallel_search.h) */
     int32_t *choice;                    /* of the whole problem */
+    int32_t *start;                     /* of the reduced one, from forward checking; NULL: none */
     int32_t *kept;                      /* of the reduced one: the best solution */
     int32_t *lifted;                    /* of the reduced one: scratch */
     int32_t n_active, n_rounds, n_stale;
@@ -47,6 +48,8 @@ void clv_solve_raise_bound(clv_solve_state *s, clv_int128 bound, const char *met
 /* A solution of the reduced problem: lifted, judged, and kept if it is legal and better. */
 clv_status clv_solve_offer(clv_solve_state *s, const int32_t *reduced, const char *method,
                            clv_error *err);
+/* s->choice, of the whole problem: judged, and kept if it is legal and better. */
+clv_status clv_solve_offer_whole(clv_solve_state *s, const char *method, clv_error *err);
 /* The best solution has no cost of never. */
 bool clv_solve_is_finite(const clv_solve_state *s);
 /* Solutions without never are proven not to be, or the reduced problem has no others. */

@@ -10,6 +10,9 @@
 
 enum { DEADLINE, GAP, JOBS, SEED, OUTPUT, COMMON, N_OPTIONS = COMMON + 3 };
 
+/* A cost of this stands for "never" (docs/formats/strategy.md). */
+#define NEVER 1e18
+
 static const cli_option options[N_OPTIONS] = {
     [DEADLINE] = CLI_DEADLINE_OPTION,
     [GAP] = CLI_GAP_OPTION("enough when proven to be that near, as 1%; 0"),
@@ -32,6 +35,7 @@ static int solve(cli *c, const cli_value *v, cleave_intra_op_problem *problem)
     o.jobs = (int)v[JOBS].number;
     o.seed = (uint64_t)v[SEED].number;
     cli_search_begin(c, &search, 15);
+    search.never = NEVER;
     cli_be_careful(true); /* the flag is looked at often, and the best solution so far is printed */
     cleave_status status = cleave_intra_op_solve(problem, &o, &search.control, &solution, &error);
     const cleave_report *report = solution ? cleave_intra_op_solution_report(solution) : NULL;

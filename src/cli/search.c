@@ -12,16 +12,28 @@
 #define DRAW_EVERY_S 0.1
 #define WIDTH        79
 
+enum { VALUE = 40 }; /* a value as text */
+
+/* A number, or what it stands for. */
+static void show_value(const cli_search *search, double value, char shown[static VALUE])
+{
+    if (search->never > 0 && value >= search->never)
+        snprintf(shown, VALUE, "never (%g or more)", search->never);
+    else
+        snprintf(shown, VALUE, "%.*g", search->digits, value);
+}
+
 /* Each better solution or bound as a line. Doubles up to 2^53 are exact, so most whole costs are
  * shown as they are. */
 static void show_line(const cli_search *search, const cleave_progress *p)
 {
-    if (isinf(p->objective))
-        fprintf(stderr, "%8.3f s  no solution yet, bound %.*g (%s)\n", p->elapsed_s, search->digits,
-                p->bound, p->method);
-    else
-        fprintf(stderr, "%8.3f s  %.*g, bound %.*g (%s)\n", p->elapsed_s, search->digits,
-                p->objective, search->digits, p->bound, p->method);
+    char value[VALUE] = "no solution yet", bound[VALUE] = "infinite";
+
+    if (!isinf(p->objective))
+        show_value(search, p->objective, value);
+    if (!isinf(p->bound))
+        show_value(search, p->bound, bound);
+    fprintf(stderr, "%8.3f s  %s, bound %s (%s)\n", p->elapsed_s, value, bound, p->method);
 }
 
 /* One line on the terminal, drawn over itself a few times a second. */

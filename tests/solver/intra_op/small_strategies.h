@@ -166,7 +166,7 @@ static inline bool small_fits(const clv_intra_op_problem *p, const int32_t *choi
     int32_t n = p->first_span[p->n_nodes];
 
     for (int32_t t = 0; p->usage_limit != CLV_INTRA_OP_UNLIMITED && t < n; t++) {
-        int64_t sum = 0;
+        clv_int128 sum = 0;
 
         for (int32_t v = 0; v < p->n_nodes; v++)
             for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++)
