@@ -20,7 +20,8 @@ typedef struct {
 static void check_progress(void *ctx, const clv_solve_progress *p)
 {
     taking *t = ctx;
-    t->enough = p->value.real <= t->max_load || p->bound.real > t->max_load;
+    bool found = !clv_objval_is_infinite(p->value), none = clv_objval_is_infinite(p->bound);
+    t->enough = none || (found && p->value.real <= t->max_load) || p->bound.real > t->max_load;
 }
 
 static bool is_over(void *ctx)
@@ -29,18 +30,10 @@ static bool is_over(void *ctx)
     return t->enough || clv_place_over(t->search);
 }
 
-/* Bytes, in doubles: only whether they are clearly too many. */
 static bool has_room(const taking *t)
 {
-    double all = 0, room = 0;
-    for (int32_t v = 0; v < t->part.n_nodes; v++)
-        all += (double)t->part.bytes[v];
-    for (int32_t k = 0; k < t->part.n_kinds; k++)
-        if (t->kinds[k].count > 0)
-            room += t->kinds[k].capacity_bytes < 0
-                        ? INFINITY
-                        : (double)t->kinds[k].count * (double)t->kinds[k].capacity_bytes;
-    return all <= room;
+    clv_int128 room = clv_place_room(&t->part);
+    return room == CLV_PLACE_UNLIMITED || clv_place_bytes(&t->part) <= room;
 }
 
 /* Devices of the part are the first ones of their kinds in the whole. */

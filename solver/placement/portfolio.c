@@ -8,6 +8,7 @@
 #include "solver/placement/contiguous/contiguous.h"
 #include "solver/placement/contiguous/order_dp.h"
 #include "solver/placement/fewest_devices.h"
+#include "solver/placement/latency/enumerate_assignments.h"
 #include "solver/placement/latency/latency.h"
 #include "solver/placement/mip/mip_search.h"
 #include "solver/placement/noncontiguous/noncontiguous.h"
@@ -47,14 +48,9 @@ static void prove_infeasible(clv_place_search *s, const char *fmt, ...)
 static void check_memory(clv_place_search *s, const clv_contraction *b)
 {
     const clv_place_problem *p = s->p;
-    double all_bytes = 0, room_bytes = 0;
-    for (int32_t k = 0; k < p->n_kinds; k++)
-        if (p->kinds[k].count > 0)
-            room_bytes += p->kinds[k].capacity_bytes < 0
-                              ? INFINITY
-                              : (double)p->kinds[k].capacity_bytes * p->kinds[k].count;
+    clv_int128 bytes = clv_place_bytes(p), room = clv_place_room(p);
+    char all[CLV_INT128_TEXT], most[CLV_INT128_TEXT];
     for (int32_t v = 0; v < p->n_nodes; v++) {
-        all_bytes += (double)p->bytes[v];
         if (fits_somewhere(b, b->block_of[v]))
             continue;
         prove_infeasible(
@@ -64,9 +60,9 @@ static void check_memory(clv_place_search *s, const clv_contraction *b)
             (long long)p->id[v], (long long)b->bytes[b->block_of[v]]);
         return;
     }
-    if (all_bytes > room_bytes)
-        prove_infeasible(s, "all nodes hold %.0f bytes, and all devices %.0f", all_bytes,
-                         room_bytes);
+    if (room != CLV_PLACE_UNLIMITED && bytes > room)
+        prove_infeasible(s, "all nodes hold %s bytes, and all devices %s",
+                         clv_int128_text(all, bytes), clv_int128_text(most, room));
 }
 
 /* -- the methods -- */
@@ -88,6 +84,16 @@ static clv_status try_one_device(clv_place_search *s, clv_arena *arena, clv_erro
     return CLV_OK;
 }
 
+/* Where there are few assignments: what no other method may prove. */
+static clv_status try_all(clv_place_search *s, int64_t work, clv_arena *arena, clv_error *err)
+{
+    clv_latency_tables *tables;
+    if (clv_place_over(s))
+        return CLV_OK;
+    CLV_TRY(clv_latency_tables_new(s->p, s->options->rules.contiguous, arena, &tables, err));
+    return clv_enumerate_assignments(s, tables, work, arena, err);
+}
+
 static clv_status run_methods(clv_place_search *s, clv_arena *arena, clv_error *err)
 {
     const clv_place_rules *rules = &s->options->rules;
@@ -107,10 +113,15 @@ static clv_status run_methods(clv_place_search *s, clv_arena *arena, clv_error *
             CLV_TRY(clv_greedy_fill(s, b, arena, err));
         return clv_latency_solve(s, arena, err);
     }
-    if (devices && !rules->contiguous)
-        return clv_fewest_devices_solve(s, arena, err);
-    CLV_TRY(rules->contiguous ? clv_contiguous_solve(s, b, arena, err)
-                              : clv_noncontiguous_solve(s, b, arena, err));
+    CLV_TRY(try_all(s, CLV_ENUMERATE_SOME, arena, err));
+    if (clv_place_over(s))
+        return CLV_OK;
+    if (rules->contiguous)
+        CLV_TRY(clv_contiguous_solve(s, b, arena, err));
+    else
+        CLV_TRY(devices ? clv_fewest_devices_solve(s, arena, err)
+                        : clv_noncontiguous_solve(s, b, arena, err));
+    CLV_TRY(try_all(s, CLV_ENUMERATE_ALL, arena, err));
     if (devices || clv_place_over(s))
         return CLV_OK;
     CLV_TRY(clv_mip_raise_bound(s, b, arena, err));

@@ -40,6 +40,25 @@ int32_t clv_place_devices(const clv_place_problem *p)
     return n;
 }
 
+clv_int128 clv_place_bytes(const clv_place_problem *p)
+{
+    clv_int128 sum = 0;
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        sum += p->bytes[v];
+    return sum;
+}
+
+clv_int128 clv_place_room(const clv_place_problem *p)
+{
+    clv_int128 room = 0;
+    for (int32_t k = 0; k < p->n_kinds; k++) {
+        if (p->kinds[k].count > 0 && p->kinds[k].capacity_bytes < 0)
+            return CLV_PLACE_UNLIMITED;
+        room += (clv_int128)p->kinds[k].count * p->kinds[k].capacity_bytes;
+    }
+    return room;
+}
+
 void clv_place_kinds(const clv_place_problem *p, int32_t *kind_of)
 {
     int32_t d = 0;

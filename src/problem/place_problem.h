@@ -27,6 +27,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/int128.h"
 
 typedef enum {
     CLV_PLACE_THROUGHPUT, /* the largest load of a device: time for each sample */
@@ -79,6 +80,11 @@ typedef struct {
 int32_t clv_place_devices(const clv_place_problem *p);
 /* Kind of each device into kind_of (clv_place_devices() long). */
 void clv_place_kinds(const clv_place_problem *p, int32_t *kind_of);
+
+/* All nodes' bytes. */
+clv_int128 clv_place_bytes(const clv_place_problem *p);
+/* The room of all devices; CLV_PLACE_UNLIMITED where one of them is. */
+clv_int128 clv_place_room(const clv_place_problem *p);
 
 /* Judges a solution: device_of[node], any numbers. latency is INFINITY where pieces wait for each
  * other, which is legal unless it is the objective. Sums are exact to the last bit of a double but

@@ -37,7 +37,7 @@ clv_status clv_latency_solve(clv_place_search *search, clv_arena *arena, clv_err
         if (chain)
             CLV_TRY(clv_iterative_deepening(search, chain, PHASES[i].work, arena, &start, err));
         if (i == 0)
-            CLV_TRY(clv_enumerate_assignments(search, tables, arena, err));
+            CLV_TRY(clv_enumerate_assignments(search, tables, CLV_ENUMERATE_ALL, arena, err));
         if (start)
             CLV_TRY(clv_latency_anneal(search, tables, &(clv_anneal_rounds){ start, 1, 1 }, arena,
                                        err));

@@ -155,7 +155,7 @@ static clv_status try_current_prices(clv_column_gen *f, int64_t limit_ticks, boo
         return CLV_OK;
     f->best_part = part;
     f->best_slope = f->slope;
-    f->best_over = (double)f->over_ticks / (double)limit_ticks;
+    f->best_over = limit_ticks > 0 ? (double)f->over_ticks / (double)limit_ticks : 0;
     memcpy(f->best, f->now, (size_t)f->b->n * sizeof *f->best);
     return CLV_OK;
 }
