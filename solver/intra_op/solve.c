@@ -2,10 +2,12 @@
 #include "solver/intra_op/solve.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "solver/intra_op/breakout.h"
 #include "solver/intra_op/forward_checking.h"
 #include "solver/intra_op/parallel_search.h"
+#include "solver/intra_op/shift_costs.h"
 
 /* Sweeps over all nodes for the first solution, and bound and reduction's work before anything else
  * is done; the same briefly. */
@@ -62,8 +64,9 @@ static void free_all(clv_solve_state *s)
     s->bound_and_reduce = NULL;
 }
 
-static void say_none_fits(clv_solve_state *s)
+static void prove_infeasible(clv_solve_state *s)
 {
+    s->r->solve.bound = CLV_OBJVAL_INFINITE;
     snprintf(s->r->solve.why, sizeof s->r->solve.why,
              "no choices together keep within the limit of %lld at every moment",
              (long long)s->p->usage_limit);
@@ -96,51 +99,111 @@ static clv_status check_forward(clv_solve_state *s, bool *ret_end, clv_error *er
     return CLV_OK;
 }
 
-/* A small problem: first among the solutions below never, then, where there are none, among all.
- * *ret_end: it is solved; without a solution there is none. */
+/* ---- no solution below never ---- */
+
+/* A search of the shifted problem as the caller sees it. */
+typedef struct {
+    clv_solve_state *s;
+    clv_int128 shift;
+} shifted;
+
+static void report_shifted(void *ctx, const clv_solve_progress *progress)
+{
+    const shifted *x = ctx;
+    clv_solve_progress whole = *progress;
+    if (!clv_objval_is_infinite(whole.value))
+        whole.value.whole += x->shift;
+    if (!clv_objval_is_infinite(whole.bound))
+        whole.bound.whole += x->shift;
+    x->s->o->solve.progress(x->s->o->solve.progress_ctx, &whole);
+}
+
+/* The problem with costs shifted down: its solutions and bounds are those of the whole. */
+static clv_status solve_shifted(clv_solve_state *s, const clv_intra_op_problem *p, clv_int128 shift,
+                                clv_error *err)
+{
+    shifted ctx = { s, shift };
+    clv_intra_op_options o = *s->o;
+    clv_intra_op_result r;
+    o.known = 0;
+    o.enough = o.enough > shift ? o.enough - shift : 0;
+    if (o.solve.progress) {
+        o.solve.progress = report_shifted;
+        o.solve.progress_ctx = &ctx;
+    }
+    CLV_TRY(clv_intra_op_solve(p, &o, s->arena, &r, err));
+    if (r.solve.found) {
+        memcpy(s->choice, r.solve.solution, (size_t)p->n_nodes * sizeof *s->choice);
+        CLV_TRY(clv_solve_offer_whole(s, r.solve.found_by, err));
+    }
+    clv_objval bound = r.solve.bound;
+    bound.whole += clv_objval_is_infinite(bound) ? 0 : shift;
+    clv_incumbent_raise(&s->incumbent, bound, r.solve.bound_by);
+    memcpy(s->r->solve.why, r.solve.why, sizeof r.solve.why);
+    (void)clv_limits_over(&s->incumbent.limits); /* why it ended */
+    return CLV_OK;
+}
+
+/* A cost of never is in every solution, or the sum of others reaches it: the best of all.
+ * *ret_end: solved, as far as it can be. */
+static clv_status solve_past_never(clv_solve_state *s, bool *ret_end, clv_error *err)
+{
+    clv_intra_op_problem p;
+    clv_int128 shift;
+    clv_presolved *rows;
+    CLV_TRY(clv_shift_costs(s->p, s->arena, &p, &shift, err));
+    *ret_end = shift > 0;
+    if (*ret_end)
+        return solve_shifted(s, &p, shift, err);
+    CLV_TRY(clv_presolve_rows(s->p, s->arena, &rows, s->r->solve.why, err));
+    s->presolved = rows ? rows : s->presolved;
+    CLV_TRY(check_forward(s, ret_end, err));
+    if (*ret_end && !s->start)
+        prove_infeasible(s);
+    return CLV_OK;
+}
+
+/* *ret_end: solved, as far as it can be. */
 static clv_status solve_small(clv_solve_state *s, bool *ret_end, clv_error *err)
 {
-    CLV_TRY(check_forward(s, ret_end, err));
-    if (*ret_end && !s->start && clv_presolve_finite(s->presolved)) {
-        clv_presolved *rows;
-        CLV_TRY(clv_presolve_rows(s->p, s->arena, &rows, s->r->solve.why, err));
-        s->presolved = rows ? rows : s->presolved;
-        if (rows)
-            CLV_TRY(check_forward(s, ret_end, err));
-    }
-    if (*ret_end && !s->start && !s->r->solve.why[0])
-        say_none_fits(s);
-    return CLV_OK;
+    bool finite = clv_presolve_finite(s->presolved);
+    if (finite)
+        CLV_TRY(check_forward(s, ret_end, err));
+    return !finite || (*ret_end && !s->start) ? solve_past_never(s, ret_end, err) : CLV_OK;
 }
 
 static clv_status solve_all(clv_solve_state *s, clv_error *err)
 {
-    bool none = false, done = false;
+    bool none = false, end = false;
     CLV_TRY(clv_presolve(s->p, s->arena, &s->presolved, s->r->solve.why, err));
     bool infeasible = !s->presolved;
     if (!infeasible)
-        CLV_TRY(solve_small(s, &done, err));
-    infeasible = infeasible || (done && !s->start);
-    if (!infeasible && !done)
+        CLV_TRY(solve_small(s, &end, err));
+    if (end)
+        return CLV_OK;
+    if (!infeasible)
         CLV_TRY(solve_reduced(s, &none, err));
-    if (!infeasible && !done && !clv_solve_is_finite(s) && clv_presolve_finite(s->presolved) &&
+    if (!infeasible && !clv_solve_is_finite(s) && clv_presolve_finite(s->presolved) &&
         !clv_limits_over(&s->incumbent.limits)) {
-        /* Perhaps only solutions that cost never are within the limit: the best of those. */
-        clv_presolved *rows;
+        bool sums = s->r->solve.found && s->r->value.nevers == 0;
+        clv_presolved *rows = NULL;
         free_all(s);
         s->n_rounds = s->n_stale = 0;
-        CLV_TRY(clv_presolve_rows(s->p, s->arena, &rows, s->r->solve.why, err));
-        infeasible = !rows;
-        s->presolved = rows ? rows : s->presolved;
-        if (!infeasible)
+        if (sums) { /* costs that sum to never */
+            CLV_TRY(solve_past_never(s, &end, err));
+        } else { /* perhaps only solutions that cost never are within the limit: the best of those
+                  */
+            CLV_TRY(clv_presolve_rows(s->p, s->arena, &rows, s->r->solve.why, err));
+            infeasible = !rows;
+            s->presolved = rows ? rows : s->presolved;
+        }
+        if (!infeasible && !end)
             CLV_TRY(solve_reduced(s, &none, err));
-    }
-    if (none && !s->r->solve.found && !clv_presolve_finite(s->presolved)) {
-        infeasible = true;
-        say_none_fits(s);
     }
     if (infeasible)
         s->r->solve.bound = CLV_OBJVAL_INFINITE;
+    else if (none && !s->r->solve.found && !clv_presolve_finite(s->presolved))
+        prove_infeasible(s);
     return CLV_OK;
 }
 

@@ -55,7 +55,7 @@ clv_status clv_solve_offer(clv_solve_state *s, const int32_t *reduced, const cha
 
 bool clv_solve_is_finite(const clv_solve_state *s)
 {
-    return s->r->solve.found && s->r->value.nevers == 0;
+    return s->r->solve.found && s->r->value.cost < CLV_INTRA_OP_NEVER;
 }
 
 bool clv_solve_none_left(const clv_solve_state *s)

@@ -50,9 +50,9 @@ clv_status clv_solve_offer(clv_solve_state *s, const int32_t *reduced, const cha
                            clv_error *err);
 /* s->choice, of the whole problem: judged, and kept if it is legal and better. */
 clv_status clv_solve_offer_whole(clv_solve_state *s, const char *method, clv_error *err);
-/* The best solution has no cost of never. */
+/* The best solution costs less than never, as a whole. */
 bool clv_solve_is_finite(const clv_solve_state *s);
-/* Solutions without never are proven not to be, or the reduced problem has no others. */
+/* Solutions below never are proven not to be, or the reduced problem has no others. */
 bool clv_solve_none_left(const clv_solve_state *s);
 
 #endif

@@ -173,3 +173,48 @@ Test(small_strategies, one_choice_beyond_never_is_proven)
     cr_assert(r.solve.bound.whole == CLV_INTRA_OP_NEVER + 3);
     clv_arena_free(arena);
 }
+
+/* Nodes of three choices, each with edges to the three before it. */
+static const clv_intra_op_problem *ladder(int32_t n, int64_t base, clv_arena *arena)
+{
+    clv_intra_op_draft *d;
+    const clv_intra_op_problem *p;
+    clv_error err;
+    uint64_t rng = 11;
+    cr_assert_eq(clv_intra_op_draft_new(arena, &d, &err), CLV_OK);
+    for (int32_t v = 0; v < n; v++) {
+        int64_t cost[3], entry[9];
+        for (int32_t c = 0; c < 3; c++)
+            cost[c] = base + clv_random_below(&rng, 100);
+        clv_intra_op_draft_node(d, 3, cost, &err);
+        for (int32_t w = v > 3 ? v - 3 : 0; w < v; w++) {
+            int32_t matrix;
+            for (int32_t i = 0; i < 9; i++)
+                entry[i] = base + clv_random_below(&rng, 100);
+            clv_intra_op_draft_matrix(d, 9, entry, &matrix, &err);
+            clv_intra_op_draft_edge(d, 2, (int32_t[]){ w, v }, matrix, &err);
+        }
+    }
+    cr_assert_eq(clv_intra_op_draft_freeze(d, "ladder", CLV_INTRA_OP_UNLIMITED, &p, &err), CLV_OK,
+                 "%s", err.message);
+    return p;
+}
+
+/* Too large for forward checking: what is added to all costs is added to the optimum. */
+Test(small_strategies, costs_that_sum_to_never_change_nothing)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    const int64_t bases[] = { (int64_t)1e15, (int64_t)1e17, CLV_INTRA_OP_NEVER, INT64_MAX - 100 };
+    const clv_intra_op_problem *small = ladder(100, 0, arena);
+    clv_intra_op_result least = solve(small, arena, "a ladder");
+    cr_assert_eq(least.solve.end, CLV_END_OPTIMAL);
+    for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
+        const clv_intra_op_problem *p = ladder(100, bases[i], arena);
+        clv_intra_op_result r = solve(p, arena, "a ladder of large costs");
+        clv_int128 more = (clv_int128)bases[i] * (p->n_nodes + p->n_edges);
+        cr_assert_eq(r.solve.end, CLV_END_OPTIMAL, "costs from %lld", (long long)bases[i]);
+        cr_assert(r.value.cost == least.value.cost + more, "costs from %lld", (long long)bases[i]);
+        cr_assert(r.solve.bound.whole == r.value.cost);
+    }
+    clv_arena_free(arena);
+}
