@@ -64,7 +64,8 @@ static clv_status try_part(taking *t, clv_error *err)
                                        .stop_ctx = t,
                                        .progress = check_progress,
                                        .progress_ctx = t },
-                            .rules = { CLV_PLACE_THROUGHPUT, false, 0 } };
+                            .rules = { CLV_PLACE_THROUGHPUT, false, 0 },
+                            .late_enumeration = t->search->options->late_enumeration };
     if (!has_room(t))
         return CLV_OK;
     t->enough = false;

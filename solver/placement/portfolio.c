@@ -106,7 +106,8 @@ static clv_status run_methods(clv_place_search *s, clv_arena *arena, clv_error *
     CLV_TRY(try_one_device(s, arena, err));
     if (devices)
         clv_place_raise(s, "one device", s->p->n_nodes > 0 ? 1 : 0);
-    CLV_TRY(try_all(s, CLV_ENUMERATE_SOME, arena, err));
+    if (!s->options->late_enumeration)
+        CLV_TRY(try_all(s, CLV_ENUMERATE_SOME, arena, err));
     if (clv_place_over(s))
         return CLV_OK;
     if (rules->objective == CLV_PLACE_LATENCY) {

@@ -13,7 +13,8 @@
 typedef struct {
     clv_solve_options solve; /* jobs: placements are solved by one thread */
     clv_place_rules rules;
-    bool brief; /* latency: one turn of the search, some seconds at most */
+    bool late_enumeration; /* few assignments are not tried first: for tests of other methods */
+    bool brief;            /* latency: one turn of the search, some seconds at most */
 } clv_place_options;
 
 typedef struct {

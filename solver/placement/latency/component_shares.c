@@ -308,6 +308,7 @@ clv_status clv_component_shares_solve(clv_component_shares *s, clv_component_gro
                    .progress = on_progress,
                    .progress_ctx = s },
         .rules = whole->rules,
+        .late_enumeration = s->search->options->late_enumeration,
         .brief = brief,
     };
     if (!isinf(s->end_s))

@@ -102,7 +102,8 @@ static void check(unsigned long long seed, tally *t)
     if (!make_parts(seed, &of, &rules))
         return;
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_place_options options = { .rules = placement_rules(&rules),
+    clv_place_options options = { .late_enumeration = true,
+                                  .rules = placement_rules(&rules),
                                   .solve.seed = seed,
                                   .solve.progress = note,
                                   .solve.progress_ctx = t };
@@ -270,7 +271,8 @@ static bool is_reached(void *ctx)
 static clv_place_result solve(const bundle *b, double wanted, clv_arena *arena)
 {
     target t = { wanted * (1 + 1e-9), (double)INFINITY };
-    clv_place_options options = { .rules = { CLV_PLACE_LATENCY, true, 0 },
+    clv_place_options options = { .late_enumeration = true,
+                                  .rules = { CLV_PLACE_LATENCY, true, 0 },
                                   .solve.stop = is_reached,
                                   .solve.stop_ctx = &t,
                                   .solve.progress = look,
@@ -351,7 +353,8 @@ Test(latency_parts, specks_spoil_no_proof)
         fill(&b, 4, 30, 1);
         double wanted = fmin(best_with(&main, 30, 4, 1), main.best[3]);
         clv_arena *arena = clv_arena_new(NULL, 0);
-        clv_place_options options = { .rules = { CLV_PLACE_LATENCY, true, 0 } };
+        clv_place_options options = { .late_enumeration = true,
+                                      .rules = { CLV_PLACE_LATENCY, true, 0 } };
         clv_place_result r;
         if (wanted == main.best[3]) { /* else the fourth device helps the chain, too */
             cr_assert_eq(clv_place_solve(&b.p, &options, arena, &r, NULL), CLV_OK);

@@ -319,7 +319,8 @@ Test(contiguous_anneal, parts_with_dear_insides)
         clv_place_value value = small_judged(q.p, &contiguous, q.planted, arena);
         clv_place_result result;
         int left = LOOKS;
-        clv_place_options options = { .rules = contiguous,
+        clv_place_options options = { .late_enumeration = true,
+                                      .rules = contiguous,
                                       .solve.stop = count_down,
                                       .solve.stop_ctx = &left };
         cr_assert(value.legal, "%s", value.why);
@@ -338,7 +339,8 @@ Test(contiguous_anneal, memory_just_enough)
     clv_place_problem *p = plant(1, arena).p;
     clv_place_result result;
     int left = LOOKS;
-    clv_place_options options = { .rules = contiguous,
+    clv_place_options options = { .late_enumeration = true,
+                                  .rules = contiguous,
                                   .solve.stop = count_down,
                                   .solve.stop_ctx = &left };
     make_tight(p, arena);

@@ -82,7 +82,8 @@ Test(reverse, what_decides_at_the_end_is_proven_from_the_back)
     double optimum = HEAVY;
     clv_arena *arena = clv_arena_new(NULL, 0);
     clv_place_result r;
-    clv_place_options options = { .rules = { CLV_PLACE_THROUGHPUT, true, 0 } };
+    clv_place_options options = { .late_enumeration = true,
+                                  .rules = { CLV_PLACE_THROUGHPUT, true, 0 } };
     of.kind[0] = (oracle_kind){ 6, -1, true };
     for (int v = 0; v < of.n; v++)
         of.class_of[v] = v;

@@ -309,7 +309,7 @@ static void compare(const oracle_problem *of, const oracle_rules *rules, int see
     bool feasible = oracle_line(of, rules, &optimum);
     if (optimum < 0)
         return;
-    clv_place_options options = { .rules = placement_rules(rules) };
+    clv_place_options options = { .late_enumeration = true, .rules = placement_rules(rules) };
     cr_assert_eq(clv_place_solve(placement_of(of, arena), &options, arena, &r, NULL), CLV_OK);
     cr_assert_eq(r.solve.end, feasible ? CLV_END_OPTIMAL : CLV_END_INFEASIBLE, "%d: end %d", seed,
                  (int)r.solve.end);

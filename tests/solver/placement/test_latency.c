@@ -16,7 +16,8 @@ static void check(uint64_t seed, bool contiguous, tally *t)
 {
     small_placement in = { 0 };
     make(&in, seed);
-    clv_place_options options = { .rules = { CLV_PLACE_LATENCY, contiguous, 0 },
+    clv_place_options options = { .late_enumeration = true,
+                                  .rules = { CLV_PLACE_LATENCY, contiguous, 0 },
                                   .solve.seed = seed };
     clv_place_result r;
     clv_place_value value;
@@ -125,7 +126,8 @@ static void check_chain(uint64_t seed)
                                { "slow", c.n_alone, CLV_PLACE_UNLIMITED, false } };
     clv_place_problem p = { CHAIN,   CHAIN - 1, CHAIN,    2,     kinds,     id,  time,
                             c.bytes, c.send,    backward, order, out_first, out, order };
-    clv_place_options options = { .rules = { CLV_PLACE_LATENCY, true, 0 } };
+    clv_place_options options = { .late_enumeration = true,
+                                  .rules = { CLV_PLACE_LATENCY, true, 0 } };
     clv_place_result r;
     clv_arena *arena = clv_arena_new(NULL, 0);
     cr_assert_eq(clv_place_solve(&p, &options, arena, &r, NULL), CLV_OK);
@@ -151,7 +153,8 @@ Test(latency, same_seed_same_solution_and_deadline_keeps_it_honest)
         small_placement in = { 0 };
         make(&in, seed);
         clv_arena *arena = clv_arena_new(NULL, 0);
-        clv_place_options options = { .rules = { CLV_PLACE_LATENCY, false, 0 },
+        clv_place_options options = { .late_enumeration = true,
+                                      .rules = { CLV_PLACE_LATENCY, false, 0 },
                                       .solve.seed = seed };
         clv_place_result a, b, hurried;
         cr_assert_eq(clv_place_solve(&in.p, &options, arena, &a, NULL), CLV_OK);

@@ -78,7 +78,8 @@ static clv_place_result solve(const clv_place_problem *p, clv_place_objective ob
                               bool contiguous, int32_t looks, clv_arena *arena)
 {
     clv_place_result result;
-    clv_place_options options = { .rules = { .objective = objective, .contiguous = contiguous },
+    clv_place_options options = { .late_enumeration = true,
+                                  .rules = { .objective = objective, .contiguous = contiguous },
                                   .solve.stop = count_down,
                                   .solve.stop_ctx = &looks };
     cr_assert_eq(clv_place_solve(p, &options, arena, &result, NULL), CLV_OK);

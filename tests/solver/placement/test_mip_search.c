@@ -14,7 +14,8 @@ Test(place_ilp, solutions_are_legal_and_bounds_hold)
     const small_size size = { 9, 5, 3, 1 };
     for (uint64_t seed = 0; seed < 600; seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        clv_place_options options = { .rules = { CLV_PLACE_THROUGHPUT, seed % 2, 0 } };
+        clv_place_options options = { .late_enumeration = true,
+                                      .rules = { CLV_PLACE_THROUGHPUT, seed % 2, 0 } };
         clv_place_problem *p = small_placement(seed, &size, arena);
         clv_place_result r;
         double best = small_best(p, &options.rules, arena);
@@ -43,7 +44,8 @@ Test(place_ilp, stop_is_heard_at_once)
     const small_size size = { 60, 16, 3, 0 };
     clv_arena *arena = clv_arena_new(NULL, 0);
     int32_t n_asked = 0;
-    clv_place_options options = { .rules = { CLV_PLACE_THROUGHPUT, false, 0 },
+    clv_place_options options = { .late_enumeration = true,
+                                  .rules = { CLV_PLACE_THROUGHPUT, false, 0 },
                                   .solve.stop = stop_at_once,
                                   .solve.stop_ctx = &n_asked };
     for (uint64_t seed = 0; seed < 20; seed++) {

@@ -160,7 +160,8 @@ static clv_place_result solve(made *m, double deadline_s)
 {
     clv_place_result r;
     clv_error err = { 0 };
-    clv_place_options options = { .rules = { .objective = CLV_PLACE_THROUGHPUT },
+    clv_place_options options = { .late_enumeration = true,
+                                  .rules = { .objective = CLV_PLACE_THROUGHPUT },
                                   .solve.deadline_ns = clv_deadline_in(deadline_s) };
     cr_assert_eq(clv_place_solve(m->p, &options, m->arena, &r, &err), CLV_OK, "%s", err.message);
     return r;
@@ -210,7 +211,8 @@ Test(noncontiguous, stopped_at_any_time_it_is_honest)
         made m = make_problem(seed + 5000, 7);
         clv_place_result r;
         int32_t left = below(&m, 12);
-        clv_place_options options = { .rules = { .objective = CLV_PLACE_THROUGHPUT },
+        clv_place_options options = { .late_enumeration = true,
+                                      .rules = { .objective = CLV_PLACE_THROUGHPUT },
                                       .solve.stop = count_down,
                                       .solve.stop_ctx = &left };
         cr_assert_eq(clv_place_solve(m.p, &options, m.arena, &r, NULL), CLV_OK);
@@ -290,7 +292,8 @@ Test(noncontiguous, larger_problems_against_all_cuts_in_two)
         made m = make_wide(seed);
         clv_place_result r;
         int32_t left = 1500;
-        clv_place_options options = { .rules = { .objective = CLV_PLACE_THROUGHPUT },
+        clv_place_options options = { .late_enumeration = true,
+                                      .rules = { .objective = CLV_PLACE_THROUGHPUT },
                                       .solve.gap = 0.01,
                                       .solve.stop = count_down,
                                       .solve.stop_ctx = &left };

@@ -62,7 +62,8 @@ static clv_place_result solve(const suite *s, double gap, news *reported)
 {
     clv_error err = { 0 };
     clv_place_result result;
-    clv_place_options options = { .rules = placement_rules(&s->rules),
+    clv_place_options options = { .late_enumeration = true,
+                                  .rules = placement_rules(&s->rules),
                                   .solve.gap = gap,
                                   .solve.seed = 1 };
     *reported = (news){ .objective = (double)INFINITY, .bound = -1, .fine = true };
@@ -288,7 +289,8 @@ Test(place, published_workloads_have_their_published_optima)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         clv_place_problem *p = NULL;
         clv_place_result r;
-        clv_place_options options = { .rules = { CLV_PLACE_THROUGHPUT, true, 0 } };
+        clv_place_options options = { .late_enumeration = true,
+                                      .rules = { CLV_PLACE_THROUGHPUT, true, 0 } };
         char *text = file_text(TEST_SOURCE_DIR "/tests/data/placement/throughput/LayerGraphs",
                                files[i].file, NULL);
         cr_assert_not_null(text);
@@ -379,7 +381,8 @@ Test(place, stops_when_it_is_asked_to)
         oracle_make(seed, 10, ASSIGNMENTS / 4, false, &s.of, &s.rules);
         s.p = placement_of(&s.of, s.arena);
         s.feasible = oracle_best(&s.of, &s.rules, false, &s.optimum, best);
-        clv_place_options options = { .rules = placement_rules(&s.rules),
+        clv_place_options options = { .late_enumeration = true,
+                                      .rules = placement_rules(&s.rules),
                                       .solve.stop = seed % 2 ? at_once : after_some,
                                       .solve.stop_ctx = &asked,
                                       .solve.progress = note,
@@ -406,7 +409,8 @@ Test(place, a_deadline_that_is_over_leaves_what_holds)
         oracle_make(seed, 10, ASSIGNMENTS / 4, false, &s.of, &s.rules);
         s.p = placement_of(&s.of, s.arena);
         s.feasible = oracle_best(&s.of, &s.rules, false, &s.optimum, best);
-        clv_place_options options = { .rules = placement_rules(&s.rules),
+        clv_place_options options = { .late_enumeration = true,
+                                      .rules = placement_rules(&s.rules),
                                       .solve.deadline_ns = clv_deadline_in(1e-9),
                                       .solve.progress = note,
                                       .solve.progress_ctx = &reported };
@@ -424,7 +428,7 @@ static clv_place_result solve_of(const oracle_problem *of, oracle_objective obje
 {
     clv_place_result result = { 0 };
     oracle_rules rules = { objective, contiguous, 0 };
-    clv_place_options options = { .rules = placement_rules(&rules) };
+    clv_place_options options = { .late_enumeration = true, .rules = placement_rules(&rules) };
     clv_error err = { 0 };
     clv_status s = clv_place_solve(placement_of(of, arena), &options, arena, &result, &err);
     cr_assert_eq(s, CLV_OK, "%s", err.message);
@@ -506,7 +510,7 @@ Test(place, survives_running_out_of_memory)
         oracle_rules rules;
         oracle_make(seed + 31, 12, ASSIGNMENTS, false, &of, &rules);
         const clv_place_problem *p = placement_of(&of, arena);
-        clv_place_options options = { .rules = placement_rules(&rules) };
+        clv_place_options options = { .late_enumeration = true, .rules = placement_rules(&rules) };
         bool done = false;
         for (long calls = 1; !done; calls++) {
             failing f = { .fail_at = calls };
