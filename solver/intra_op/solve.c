@@ -177,7 +177,7 @@ static clv_status solve_all(clv_solve_state *s, clv_error *err)
     bool none = false, end = false;
     CLV_TRY(clv_presolve(s->p, s->arena, &s->presolved, s->r->solve.why, err));
     bool infeasible = !s->presolved;
-    if (!infeasible)
+    if (!infeasible && !s->o->no_forward_checking)
         CLV_TRY(solve_small(s, &end, err));
     if (end)
         return CLV_OK;

@@ -27,7 +27,7 @@ static void check(uint64_t seed, small_kind kind, tally *t)
     small_strategies s;
     small_strategies_make(&s, seed, kind);
     clv_arena *arena = clv_arena_new(NULL, 0);
-    clv_intra_op_options o = { .solve.jobs = 1, .solve.seed = seed };
+    clv_intra_op_options o = { .solve.jobs = 1, .solve.seed = seed, .no_forward_checking = true };
     clv_intra_op_result r = solve(&s.p, &o, arena);
     int32_t nevers = 0, own = 0;
     clv_int128 best = small_best(&s.p, &nevers);
