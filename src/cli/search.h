@@ -35,7 +35,7 @@
 
 typedef struct {
     cleave_control control;
-    int digits; /* of values, where each is a line; 0: one line drawn over itself */
+    int digits;   /* of values, where each is a line; 0: one line drawn over itself */
     double never; /* values from here on stand for "never"; 0: none do */
     bool line_stands;
     double next_s; /* when to draw again */
