@@ -1,5 +1,7 @@
 #include "notation/placement_name.h"
 
+#include <string.h>
+
 static void put_words(clv_str name, char *to)
 {
     for (int32_t i = 0; i < name.n; i++)
@@ -25,7 +27,7 @@ clv_status clv_placement_name_of(clv_str name, clv_arena *arena, clv_str *ret, c
 clv_status clv_placement_name_join(clv_str prefix, const char *name, clv_arena *arena, clv_str *ret,
                                    clv_error *err)
 {
-    clv_str below = clv_str_of(name + (*name == '/' || *name == '.'));
+    clv_str below = clv_str_of(name + strspn(name, "/."));
     int64_t n = (int64_t)prefix.n + (prefix.n > 0) + below.n;
     char *text = n > INT32_MAX ? NULL : clv_arena_take(arena, (size_t)n);
 
