@@ -132,7 +132,7 @@ Test(microbatches, memory_that_holds_one_only_gives_a_plan_for_one)
 
 Test(microbatches, a_number_that_does_not_fit_says_what_would)
 {
-    run_result r = ran(3, "--microbatches 4 --memory 7MiB");
+    run_result r = ran(3, "--microbatches 4 --memory 6.5MiB");
     cr_assert(strstr(r.out, "--microbatches 1"), "%s", r.out);
     run_free(&r);
 }
