@@ -7,6 +7,7 @@
 #include "joint/mesh_candidate.h"
 #include "joint/mesh_shapes.h"
 #include "joint/whole_plan.h"
+#include "lower/spmd_ops.h"
 #include "plan/plan.h"
 #include "rules/constraints_read.h"
 #include "rules/mesh_rules.h"
@@ -99,6 +100,7 @@ static clv_status search(clv_joint *j, bool *ret_whole, clv_error *err)
     CLV_TRY(clv_mesh_rules_check(&j->rules, err));
     CLV_TRY(clv_mesh_levels(j->cluster, CLV_MESH_ALL_DEVICES, j->arena, &j->levels, err));
     CLV_TRY(clv_factors_all(req->model, j->analysis->inference->main, j->arena, &j->factors, err));
+    CLV_TRY(clv_find_random(req->model, j->analysis->inference->main, j->arena, &j->random, err));
     return try_all(j, err);
 }
 

@@ -27,7 +27,8 @@ typedef struct {
     clv_arena *arena;
     clv_cluster *cluster; /* what is asked for */
     clv_link_levels levels;
-    clv_factors *factors; /* by operator */
+    clv_factors *factors;      /* by operator */
+    const clv_op_info *random; /* draws other numbers on each device of a mesh; NULL: none does */
     clv_op_classes classes;
     const clv_shard_path *path; /* the longest way through the model; NULL: not asked for */
     clv_mesh_form *shapes;      /* of meshes: those to be tried, in order */

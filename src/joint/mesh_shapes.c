@@ -32,6 +32,12 @@ static clv_status check_size(const clv_joint *j, int32_t n, clv_error *err)
             err, CLV_EUSAGE,
             "%d stages of mesh '%s' have %lld devices, expected the %d that are planned for",
             (int)req->stages, req->mesh, (long long)n * req->stages, (int)devices);
+    if (j->random && n > 1)
+        return clv_fail(err, CLV_EUSAGE,
+                        "mesh '%s' has %d devices, and operator '%.*s' (%.*s) would draw other "
+                        "random numbers on each: give it a seed, or stages of one device",
+                        req->mesh, (int)n, CLV_STR_ARG(j->random->label),
+                        CLV_STR_ARG(j->random->type));
     if (req->max_share > 0 && n > req->max_share)
         return clv_fail(err, CLV_EUSAGE,
                         "mesh '%s' has %d devices, more than the %d that are allowed for a stage",
@@ -63,7 +69,7 @@ static clv_status add_given(clv_joint *j, clv_error *err)
 static bool is_allowed(const clv_joint *j, int32_t per_mesh)
 {
     int32_t n = j->cluster->n_devices;
-    if (j->req->stages > 0 && per_mesh * j->req->stages != n)
+    if ((j->random && per_mesh > 1) || (j->req->stages > 0 && per_mesh * j->req->stages != n))
         return false;
     return n % per_mesh == 0 && (j->req->max_share == 0 || per_mesh <= j->req->max_share);
 }
@@ -99,6 +105,12 @@ static clv_status add_all(clv_joint *j, clv_error *err)
         return clv_fail(err, CLV_EUSAGE,
                         "%d stages: %d devices cannot be dealt out to so many alike", (int)stages,
                         (int)n);
+    if (j->random)
+        return clv_fail(err, CLV_EUSAGE,
+                        "%d stages of %d devices: operator '%.*s' (%.*s) would draw other random "
+                        "numbers on each; give it a seed, or stages of one device",
+                        (int)stages, (int)(n / stages), CLV_STR_ARG(j->random->label),
+                        CLV_STR_ARG(j->random->type));
     return clv_fail(err, CLV_EUSAGE,
                     "%d stages of %d devices have more than the %d that are allowed for each",
                     (int)stages, (int)(n / stages), (int)j->req->max_share);

@@ -67,3 +67,21 @@ clv_status clv_spmd_check_random(const clv_spmd *s, const clv_op_info *op, clv_e
                     "the %d devices of its stage; give it a seed, or a stage of one device",
                     CLV_STR_ARG(random->label), CLV_STR_ARG(random->type), (int)s->mesh.n_devices);
 }
+
+clv_status clv_find_random(const clv_model *model, const clv_types *types, clv_arena *arena,
+                           const clv_op_info **ret, clv_error *err)
+{
+    const clv_graph *g = model->main;
+    const clv_spmd s = { .model = model, .types = types };
+    clv_mark mark = clv_arena_mark(arena);
+    bool *needed = CLV_NEW_ARRAY(arena, bool, g->n_ops);
+    *ret = NULL;
+    if (!needed)
+        return clv_fail_nomem(err, "what draws random numbers");
+    clv_spmd_mark_needed(&s, needed);
+    for (int32_t i = 0; i < g->n_ops && !*ret; i++)
+        if (needed[i])
+            *ret = random_in(&s, g, &g->ops[i]);
+    clv_arena_rewind(arena, mark);
+    return CLV_OK;
+}

@@ -183,15 +183,39 @@ static void write_and_plan(test_onnx *m, const char *name, const char *rules_tex
     run_free(&r);
 }
 
-Test(verify, a_plan_that_no_program_can_be_made_of_cannot_be_written)
+/* Without a seed each device draws other numbers. */
+static test_onnx *noise(bool has_seed)
 {
     test_onnx *m = onnx_new(8, 17);
     test_graph *g = onnx_main(m);
     onnx_input(g, "x", 1, "4,6");
-    onnx_node(g, "RandomNormalLike", "noise", "x", "n"); /* other numbers on each device */
+    test_node *draw = onnx_node(g, "RandomNormalLike", "noise", "x", "n");
+    if (has_seed)
+        onnx_attr_float(g, draw, "seed", 1);
     onnx_node(g, "Mul", "mix", "x,n", "y");
     onnx_output(g, "y", 1, "4,6");
-    write_and_plan(m, "noise", NULL);
+    return m;
+}
+
+/* Made for a model with a seed, which was then taken out. */
+Test(verify, a_plan_that_no_program_can_be_made_of_cannot_be_written)
+{
+    char path[600];
+    write_and_plan(noise(true), "noise", NULL);
+    test_onnx *m = noise(false);
+    snprintf(path, sizeof path, "%s/noise.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+    run_result planned =
+        run_in(folder, "%s plan noise.onnx --devices 2 --mesh 2 --no-output", TEST_CLEAVE);
+    cr_expect_eq(planned.code, 2);
+    cr_expect(strstr(planned.err, "mesh '2' has 2 devices, and operator 'noise' (RandomNormalLike) "
+                                  "would draw other random numbers on each"),
+              "%s", planned.err);
+    run_free(&planned);
+    planned = run_in(folder, "%s plan noise.onnx --devices 2 --no-output", TEST_CLEAVE);
+    cr_expect_eq(planned.code, 0, "%s", planned.err);
+    run_free(&planned);
     says(6, "noise.onnx noise.json --proof-only",
          "proof     none, the plan cannot be written: operator 'noise' (RandomNormalLike) draws");
     says(6, "noise.onnx noise.json --proof-only", "The plan cannot be written: operator 'noise'");
