@@ -51,8 +51,8 @@ typedef struct {
     int64_t n_inexact;   /* elements that are not the same bits, but for zeros and NaNs */
     int64_t n_beyond;    /* that are beyond the bound */
     int64_t n_unsettled; /* not judged: the model itself gives one or the other */
-    /* All that is expected is within its bound, so that any small numbers would pass: the
-     * comparison says nothing. */
+    /* Something differs, and all that is expected is within its bound, so that any small numbers
+     * would pass: the comparison says nothing. */
     bool is_blind;
     double own;    /* difference of the model from itself, in parts of max(|want|, rms) */
     int64_t first; /* of these; -1: none. Row-major; of complex numbers each part counts */

@@ -2,7 +2,7 @@
 
 clv_verify_verdict clv_verdict_of(const clv_verify_result *r)
 {
-    int32_t n_shown = 0, n_differ = 0, n_faults = 0, n_unwritten = 0;
+    int32_t n_blind = 0, n_differ = 0, n_faults = 0, n_unwritten = 0;
     if (r->why_not_written)
         return CLV_VERDICT_NOT_WRITTEN;
     if (!r->proof.holds || !r->stages.holds)
@@ -12,7 +12,7 @@ clv_verify_verdict clv_verdict_of(const clv_verify_result *r)
         n_differ += f->n_differ > 0;
         n_faults += f->fault != NULL;
         n_unwritten += f->why_not != NULL;
-        n_shown += !f->fault && !f->why_not && f->n_blind < f->n;
+        n_blind += f->n_blind > 0 && f->n_blind == f->n;
     }
     if (r->original_fault)
         return CLV_VERDICT_DOES_NOT_RUN;
@@ -22,7 +22,7 @@ clv_verify_verdict clv_verdict_of(const clv_verify_result *r)
         return CLV_VERDICT_DOES_NOT_RUN;
     if (n_unwritten > 0)
         return CLV_VERDICT_NOT_WRITTEN;
-    return n_shown > 0 ? CLV_VERDICT_AGREES : CLV_VERDICT_PROVEN;
+    return r->n_forms > 0 && n_blind == 0 ? CLV_VERDICT_AGREES : CLV_VERDICT_PROVEN;
 }
 
 const char *clv_verdict_name(clv_verify_verdict verdict)
@@ -44,6 +44,15 @@ static const clv_verified_form *first_unseen(const clv_verify_result *r, bool un
     return NULL;
 }
 
+/* The first form that shows nothing. */
+static const clv_verified_form *first_blind(const clv_verify_result *r)
+{
+    for (int32_t i = 0; i < r->n_forms; i++)
+        if (r->form[i].n_blind > 0 && r->form[i].n_blind == r->form[i].n)
+            return &r->form[i];
+    return NULL;
+}
+
 clv_status clv_verdict_sentence(const clv_verify_result *r, clv_arena *arena, const char **ret,
                                 clv_error *err)
 {
@@ -53,9 +62,13 @@ clv_status clv_verdict_sentence(const clv_verify_result *r, clv_arena *arena, co
         *ret = "the plan is proven, and computes what the model computes";
         break;
     case CLV_VERDICT_PROVEN:
-        *ret = clv_arena_printf(
-            arena, "the plan is proven, not %s (%s)", r->why_not_run ? "run" : "compared",
-            r->why_not_run ? r->why_not_run : "all outputs are within the errors allowed");
+        f = first_blind(r);
+        *ret = f ? clv_arena_printf(arena,
+                                    "the plan is proven, not compared (as '%s' all outputs are "
+                                    "within the errors allowed)",
+                                    f->form)
+                 : clv_arena_printf(arena, "the plan is proven, not run (%s)",
+                                    r->why_not_run ? r->why_not_run : "it has no form");
         break;
     case CLV_VERDICT_NOT_PROVEN:
         *ret = clv_arena_printf(arena, "the plan is not proven: %s",

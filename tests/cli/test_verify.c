@@ -483,6 +483,37 @@ Test(verify, a_model_that_cancels_is_held_against_itself)
     run_is_valid(folder, "verify", "v.json");
 }
 
+/* Of a text detector that sees no text: all scores are a millionth and less, and the runtime's
+ * Sigmoid gives 0 or 1.8e-7 for them, as the order of sums has it. */
+Test(verify, a_sigmoid_that_is_saturated_accuses_no_plan_and_shows_nothing)
+{
+    enum { OUT = 4, IN = 16, KERNEL = 9, N = OUT * IN * KERNEL };
+    static float w[N], b[OUT];
+    if (access(RUNNER, X_OK) != 0)
+        return;
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    fill(w, N, 3);
+    for (int i = 0; i < N; i++)
+        w[i] *= 0.1f;
+    for (int i = 0; i < OUT; i++)
+        b[i] = -16.75f;
+    onnx_input(g, "x", 1, "1,16,8,8");
+    onnx_weight_floats(g, "w", "4,16,3,3", w);
+    onnx_weight_floats(g, "b", "4", b);
+    onnx_node(g, "Conv", "conv", "x,w,b", "c");
+    onnx_node(g, "Sigmoid", "score", "c", "y");
+    onnx_output(g, "y", 1, "1,4,6,6");
+    write_and_plan(m, "text",
+                   "{\"rules\": [{\"split\": \"conv\", \"factor\": \"c\", \"over\": \"tp\"}]}");
+    says(0, "text.onnx text.json", "stages    1 of 1 output equal, bit by bit");
+    says(0, "text.onnx text.json", "devices   1 of 1 output equal; largest error ");
+    says(0, "text.onnx text.json", "'y' says nothing: all that is expected is within the error");
+    says(0, "text.onnx text.json",
+         "The plan is proven, not compared (as 'devices' all outputs are within the errors "
+         "allowed).");
+}
+
 Test(verify, other_numbers_are_found_out)
 {
     char path[600];

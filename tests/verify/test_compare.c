@@ -187,8 +187,11 @@ Test(compare, numbers_that_all_lie_within_the_error_say_nothing)
     clv_compare(&a, &b, &allowed, &c);
     cr_expect_eq(c.difference, CLV_SAME);
     cr_expect(c.is_blind);
-    clv_compare(&f, &f, &allowed, &c);
-    cr_expect(!c.is_blind);
+    clv_compare(&b, &b, &allowed, &c);
+    cr_expect(!c.is_blind, "the same bits");
+    a.data = (const float[]){ 2e-7f, 1 };
+    clv_compare(&a, &f, &allowed, &c);
+    cr_expect(!c.is_blind, "1 is beyond");
 }
 
 Test(compare, nothing_at_all_is_the_same)

@@ -43,12 +43,13 @@ Test(verdict, nothing_was_run)
 
 Test(verdict, numbers_that_say_nothing_are_not_compared)
 {
-    seen.form[0].n_blind = 2;
+    seen.form[0].n_blind = 1;
     seen.form[1].n_blind = 1;
     comes_to("agrees", "the plan is proven, and computes what the model computes");
     seen.form[1].n_blind = 2;
     comes_to("proven",
-             "the plan is proven, not compared (all outputs are within the errors allowed)");
+             "the plan is proven, not compared (as 'devices' all outputs are within the errors "
+             "allowed)");
 }
 
 Test(verdict, one_of_the_two_proofs_fails)
