@@ -168,7 +168,9 @@ static bool mark_pure(finder *f)
             pure |= of_gate;
             mixed |= !of_gate && is_activation(f, op, k);
         }
-        if (!pure || gives_sizes(op))
+        /* features of the product before any choice: it was no gate, and chains stay short */
+        bool is_layer = !mixed && !any && weight_of(f, i).i >= 0;
+        if (!pure || is_layer || gives_sizes(op))
             continue;
         f->is[i] |= mixed ? MEETS : PURE;
         any |= !mixed && chooses(f, op);

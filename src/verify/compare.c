@@ -256,8 +256,10 @@ const char *clv_compare_words(char buf[static CLV_COMPARE_TEXT], const clv_compa
     } else if (c->difference != CLV_SAME && floats) {
         double a = clv_float_at(got->dtype, got->data, c->first);
         double b = clv_float_at(want->dtype, want->data, c->first);
-        size_t n = clv_add_words(buf, CLV_COMPARE_TEXT, 0,
-                                 "element %" PRId64 " is %.9g, expected %.9g", c->first, a, b);
+        /* a NaN without its sign, which is nobody's matter */
+        size_t n =
+            clv_add_words(buf, CLV_COMPARE_TEXT, 0, "element %" PRId64 " is %.9g, expected %.9g",
+                          c->first, isnan(a) ? (double)NAN : a, isnan(b) ? (double)NAN : b);
         if (c->difference == CLV_OTHER_NUMBERS)
             n = clv_add_words(buf, CLV_COMPARE_TEXT, n, ", with an error of %.3g", fabs(a - b));
         if (c->worst >= 0)

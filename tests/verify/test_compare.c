@@ -293,6 +293,18 @@ Test(compare, what_is_beyond_is_reported_with_the_worst)
                      "where 0.125 is allowed");
 }
 
+Test(compare, a_nan_is_shown_without_its_sign)
+{
+    static const float want[] = { 1 };
+    const float got[] = { -(float)NAN };
+    int64_t n = 1;
+    char words[CLV_COMPARE_TEXT];
+    clv_comparison c;
+    clv_compared a = of(CLV_DT_FLOAT, got, &n), b = of(CLV_DT_FLOAT, want, &n);
+    held(&a, &b, 1, &c);
+    cr_expect_str_eq(clv_compare_words(words, &a, &b, &c), "element 0 is nan, expected 1");
+}
+
 /* -- small floats -- */
 
 typedef struct {
