@@ -3,7 +3,7 @@
 
 Usage: sabotage.py CLEAVE CLEAVE_RUN LOWER_LAYOUTS MODEL_OR_FOLDER ... [--seeds FROM:TO] [--right] [--show]
 
-For each seed a model is split at random, and the plan is verified: it is right, and has to be called
+For each seed a model is split at random, or cut into two stages, and the plan is verified: it is right, and has to be called
 so. Then it is verified by a runner that spoils what it is given, once in each form, before cleave-run
 has it: parts in the wrong place or swapped, a reduction left out, a bias added twice, an element that
 is off, shards of two weights swapped, operands, axes and operators that are others, a Cast dropped.
@@ -31,7 +31,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import models  # noqa: E402  how small symbolic dimensions are
 
 VISIBLE = 1e-3  # of an output's size
-MESHES = ["2", "3", "2x2", "2:1,2"]
+MESHES = ["2", "3", "2x2", "2:1,2", None]  # None: two stages of whole operators
 SEED = "7"      # of inputs: with it all of tests/data/runnable run
 RUNS_S = "20"   # devices that wait for one that has no collective any more
 
@@ -292,14 +292,22 @@ class Judge:
         except json.JSONDecodeError:
             return run.returncode, {"conclusion": run.stderr.strip(), "forms": []}
 
+    def plan(self, model, seed, path):
+        mesh, sizes = MESHES[seed % len(MESHES)], models.sizes_of(self.args.cleave, model)
+        if mesh:
+            models.call(self.args.lower_layouts, model, "--mesh", mesh, "--random", str(seed), "--out",
+                        path, *sizes)
+        else:
+            bind = [x for size in sizes for x in ("--bind", size)]
+            models.call(self.args.cleave, "plan", model, "--devices", "2", "--stages", "2", "--max-tp",
+                        "1", "--deadline", "2", "--no-output", "--plan-out", path, "-q", *bind)
+
     def judge(self, model, seed):
         name = f"{os.path.basename(model)} seed {seed}"
         plan, log = os.path.join(self.folder, "plan.json"), os.path.join(self.folder, "log")
         spoiler = os.path.join(self.folder, "runner")
         try:
-            models.call(self.args.lower_layouts, model, "--mesh", MESHES[seed % len(MESHES)],
-                        "--random", str(seed), "--out", plan,
-                        *models.sizes_of(self.args.cleave, model))
+            self.plan(model, seed, plan)
         except RuntimeError as e:
             self.counts["no plan"] += 1
             if not self.args.right:
