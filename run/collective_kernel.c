@@ -148,6 +148,54 @@ static clv_status find_me(clr_kernel *k, clv_error *err)
                                  k->node, k->owner->member);
 }
 
+/* A manifest says each collective of its models; what it says is what the node is. */
+static clv_status check_listed(const attributes *a, const clr_kernel *k, const clr_collective *c,
+                               int32_t which, clv_error *err)
+{
+    static const char *const kinds[] = { "all-reduce", "all-gather", "all-to-all", "reduce-scatter",
+                                         "broadcast" };
+    static const char *const reduces[] = { "sum", "prod", "min", "max", "mean" };
+    const offer *o = &k->offer;
+    int32_t n = c->starts[which + 1] - c->starts[which];
+    bool reducing = o->kind == ALL_REDUCE || o->kind == REDUCE_SCATTER;
+    int64_t size = n;
+
+    if (strcmp(c->kind, kinds[o->kind]) != 0)
+        return clv_fail(err, CLV_EFORMAT, "the manifest: '%s' is %s, expected %s, as its node is",
+                        k->node, c->kind, kinds[o->kind]);
+    if (c->reduce && reducing && strcmp(c->reduce, reduces[o->reduce]) != 0)
+        return clv_fail(err, CLV_EFORMAT,
+                        "the manifest: '%s' reduces by %s, expected %s, as its node does", k->node,
+                        c->reduce, reduces[o->reduce]);
+    if (c->axis >= 0 && !reducing && c->axis != o->axis)
+        return clv_fail(err, CLV_EFORMAT,
+                        "the manifest: axis of '%s' is %" PRId64 ", expected %" PRId64
+                        ", as its node has",
+                        k->node, c->axis, o->axis);
+    get_int(a, "group_size", &size);
+    if (size != n)
+        return clv_fail(err, CLV_EFORMAT,
+                        "the manifest: a group of '%s' has %" PRId32 " members, expected %" PRId64
+                        ", the group_size of its node",
+                        k->node, n, size);
+    return CLV_OK;
+}
+
+/* The ranks that the node itself has, where it has some. */
+static clv_status check_ranks(const attributes *a, const clr_kernel *k, clv_error *err)
+{
+    size_t n = 0;
+    const int64_t *ranks = get_ints(a, "groups", &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (n != (size_t)k->group.n || ranks[i] != k->group.members[i])
+            return clv_fail(err, CLV_EFORMAT,
+                            "the manifest: member %zu of a group of '%s' is not %" PRId64
+                            ", as the node's groups say",
+                            i, k->node, ranks[i]);
+    return CLV_OK;
+}
+
 static clv_status make_group(const attributes *a, clr_kernel *k, clv_error *err)
 {
     const clr_program *p = k->owner->program;
@@ -159,8 +207,16 @@ static clv_status make_group(const attributes *a, clr_kernel *k, clv_error *err)
     if (c) {
         k->group =
             (clr_group){ c->members + c->starts[which], c->starts[which + 1] - c->starts[which] };
+        if (p->version >= 2) {
+            CLV_TRY(check_listed(a, k, c, which, err));
+            CLV_TRY(check_ranks(a, k, err));
+        }
         return find_me(k, err);
     }
+    if (p->version >= 2)
+        return clv_fail(err, CLV_EFORMAT,
+                        "the manifest says not which models exchange by node '%s' of %s", k->node,
+                        p->models[member].file);
     get_int(a, "group_size", &size);
     if (size < 1 || size > p->n_models || p->n_models % size != 0)
         return clv_fail(err, CLV_EFORMAT,

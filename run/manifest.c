@@ -8,6 +8,7 @@
 #include "base/checksum.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "run/manifest_check.h"
 
 #define MANIFEST_MAX ((size_t)1 << 30) /* bytes; one of a thousand devices has some megabytes */
 
@@ -208,13 +209,18 @@ static clv_status read_source(const reader *r, const clv_json_at *at, void *to, 
                : bad(&from, "expected \"model\" or the index of a model", err);
 }
 
+static clv_status read_output_name(const reader *r, const clv_json_at *at, void *to, clv_error *err)
+{
+    return read_text(r, at, "name", true, to, err);
+}
+
 static clv_status read_model(const reader *r, const clv_json_at *at, void *to, clv_error *err)
 {
     static const array_of sources_of = { "inputs", true, sizeof(clr_input_source), read_source };
     clr_program_model *m = to;
-    clv_json_at stage, outputs;
-    array sources;
-    int32_t n_outputs = 0;
+    static const array_of outputs_of = { "outputs", true, sizeof(const char *), read_output_name };
+    clv_json_at stage;
+    array sources, outputs;
 
     CLV_TRY(read_file_name(r, at, &m->file, err));
     m->path = clv_arena_printf(r->arena, "%s/%s", r->p->folder, m->file);
@@ -228,9 +234,10 @@ static clv_status read_model(const reader *r, const clv_json_at *at, void *to, c
     CLV_TRY(read_array(r, at, &sources_of, &sources, err));
     m->sources = sources.at;
     m->n_sources = sources.n;
-    CLV_TRY(clv_json_member(at, "outputs", true, &outputs, err));
-    CLV_TRY(clv_json_length(&outputs, &n_outputs, err));
-    m->empty = n_outputs == 0;
+    CLV_TRY(read_array(r, at, &outputs_of, &outputs, err));
+    m->outputs = outputs.at;
+    m->n_outputs = outputs.n;
+    m->empty = outputs.n == 0;
     return CLV_OK;
 }
 
@@ -245,10 +252,17 @@ static clv_status read_collective(const reader *r, const clv_json_at *at, void *
 {
     static const array_of groups_of = { "groups", true, sizeof(array), read_group };
     clr_collective *c = to;
+    clv_json_at axis;
     array groups;
     int32_t total = 0, at_member = 0;
 
     CLV_TRY(read_text(r, at, "node", true, &c->node, err));
+    CLV_TRY(read_text(r, at, "kind", false, &c->kind, err));
+    CLV_TRY(read_text(r, at, "reduce", false, &c->reduce, err));
+    c->axis = -1;
+    CLV_TRY(clv_json_member(at, "axis", false, &axis, err));
+    if (axis.json)
+        CLV_TRY(clv_json_int(&axis, 0, CLR_MAX_RANK, &c->axis, err));
     CLV_TRY(read_array(r, at, &groups_of, &groups, err));
     const array *group = groups.at;
     c->n_groups = groups.n;
@@ -264,6 +278,18 @@ static clv_status read_collective(const reader *r, const clv_json_at *at, void *
         c->starts[i + 1] = at_member;
     }
     return CLV_OK;
+}
+
+static clv_status read_transfer(const reader *r, const clv_json_at *at, void *to, clv_error *err)
+{
+    clr_transfer *t = to;
+    clv_json_at from, behind;
+
+    CLV_TRY(read_text(r, at, "tensor", true, &t->tensor, err));
+    CLV_TRY(clv_json_member(at, "from", true, &from, err));
+    CLV_TRY(clv_json_member(at, "to", true, &behind, err));
+    CLV_TRY(read_index(r, &from, &t->from, err));
+    return read_index(r, &behind, &t->to, err);
 }
 
 static clv_status read_file(const reader *r, const clv_json_at *at, void *to, clv_error *err)
@@ -287,6 +313,7 @@ static clv_status read_root(const reader *r, const clv_json_at *root, clv_error 
         { "outputs", true, sizeof(clr_program_tensor), read_tensor },
         { "collectives", false, sizeof(clr_collective), read_collective },
         { "files", false, sizeof(clr_file), read_file },
+        { "transfers", false, sizeof(clr_transfer), read_transfer },
     };
     enum { N_LISTS = sizeof lists / sizeof *lists };
     clr_program *p = r->p;
@@ -295,7 +322,8 @@ static clv_status read_root(const reader *r, const clv_json_at *root, clv_error 
     array list[N_LISTS];
 
     CLV_TRY(clv_json_member(root, "schema_version", true, &version, err));
-    CLV_TRY(clv_json_int(&version, 1, 1, &number, err));
+    CLV_TRY(clv_json_int(&version, 1, 2, &number, err));
+    p->version = (int32_t)number;
     CLV_TRY(read_text(r, root, "form", true, &p->form, err));
     p->concurrent = strcmp(p->form, "devices") == 0;
     for (int i = 0; i < N_LISTS; i++)
@@ -310,6 +338,8 @@ static clv_status read_root(const reader *r, const clv_json_at *root, clv_error 
     p->n_collectives = list[3].n;
     p->files = list[4].at;
     p->n_files = list[4].n;
+    p->transfers = list[5].at;
+    p->n_transfers = list[5].n;
     return p->n_models > 0 ? CLV_OK : bad(root, "there are no models", err);
 }
 
@@ -328,6 +358,10 @@ clv_status clr_manifest_read(const char *folder, clv_arena *arena, clr_program *
     clv_json_at root = clv_json_root(json, path);
     clv_status status = read_root(&r, &root, err);
     clv_json_free(json);
+    if (status == CLV_OK && program.version >= 2)
+        status = clr_manifest_check_digest(text, n, path, arena, err);
+    if (status == CLV_OK && program.version >= 2)
+        status = clr_manifest_check(&program, err);
     if (status == CLV_OK)
         *ret = program;
     return status;

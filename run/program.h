@@ -26,7 +26,8 @@ typedef struct {
     const char *device; /* NULL: not said */
     int32_t stage;      /* -1: not said */
     clr_input_source *sources;
-    int32_t n_sources;
+    const char **outputs; /* by the manifest */
+    int32_t n_sources, n_outputs;
     bool empty; /* by the manifest it gives nothing; the runtime would refuse it: it is not run */
 } clr_program_model;
 
@@ -48,10 +49,18 @@ typedef struct {
 
 typedef struct {
     const char *node;
-    int32_t *members; /* models; all groups, one behind the other */
-    int32_t *starts;  /* n_groups + 1 */
+    const char *kind, *reduce; /* words of the manifest; NULL: not said */
+    int64_t axis;              /* -1: not said */
+    int32_t *members;          /* models; all groups, one behind the other */
+    int32_t *starts;           /* n_groups + 1 */
     int32_t n_groups;
 } clr_collective;
+
+/* A tensor that one model makes and another takes. */
+typedef struct {
+    const char *tensor;
+    int32_t from, to; /* models */
+} clr_transfer;
 
 typedef struct {
     const char *file;
@@ -62,6 +71,7 @@ typedef struct {
 typedef struct {
     const char *form;   /* "model", "chain", or as in the manifest */
     const char *folder; /* of the manifest; NULL: none */
+    int32_t version;    /* of the manifest */
     bool concurrent;    /* each model on a thread of its own */
     clr_program_model *models;
     int32_t n_models;
@@ -69,6 +79,8 @@ typedef struct {
     int32_t n_inputs, n_outputs;
     clr_collective *collectives;
     int32_t n_collectives;
+    clr_transfer *transfers;
+    int32_t n_transfers;
     clr_file *files;
     int32_t n_files;
 } clr_program;

@@ -120,6 +120,9 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
     add_test(NAME lower_exchanges COMMAND /usr/bin/python3 ${LOWER}/exchanges.py
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>
              --every $<IF:$<BOOL:${SANITIZED}>,400,5>)
+    add_test(NAME lower_manifest_edits COMMAND /usr/bin/python3 ${LOWER}/manifest_edits.py
+             $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>
+             ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable/mixtral_prefill.static.onnx)
     add_test(NAME verify_kernel_errors COMMAND /usr/bin/python3
              ${CMAKE_CURRENT_SOURCE_DIR}/verify/kernel_errors.py $<TARGET_FILE:cleave_run>
              ${PROJECT_SOURCE_DIR}/src/verify/error_growth.h)

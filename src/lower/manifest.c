@@ -1,6 +1,7 @@
 #include "lower/manifest.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/json_out.h"
 #include "lower/emit_collective.h"
@@ -288,6 +289,27 @@ static void write_heading(writing *w)
     clv_json_close_object(&w->out);
 }
 
+/* The text ends with the checksum of all that stands before it: what is edited by hand is found,
+ * for which part of an input a model takes, say, stands nowhere else. */
+static clv_status add_digest(writing *w, const char **ret_text, size_t *ret_n, clv_error *err)
+{
+    static const char end[] = "\n}\n", next[] = ",\n  ";
+    size_t n_body = w->out.n - (sizeof end - 1), n = n_body + (sizeof next - 1);
+    size_t room = n + CLV_CHECKSUM_TEXT + 32;
+    char *text = clv_arena_take(w->out.arena, room), digest[CLV_CHECKSUM_TEXT];
+    clv_checksum_state *sum = clv_checksum_new(w->out.arena);
+    if (!text || !sum)
+        return clv_fail_nomem(err, "a manifest");
+    memcpy(text, w->out.text, n_body);
+    memcpy(text + n_body, next, sizeof next - 1);
+    clv_checksum_add(sum, text, n);
+    clv_checksum_text(digest, clv_checksum_end(sum));
+    n += (size_t)snprintf(text + n, room - n, "\"" CLV_MANIFEST_DIGEST "\": \"%s\"%s", digest, end);
+    *ret_text = text;
+    *ret_n = n;
+    return CLV_OK;
+}
+
 clv_status clv_manifest_write(const clv_manifest *m, clv_arena *arena, const char **ret_text,
                               size_t *ret_n, int32_t *ret_transfers, clv_error *err)
 {
@@ -316,8 +338,6 @@ clv_status clv_manifest_write(const clv_manifest *m, clv_arena *arena, const cha
     clv_json_close_array(&w.out);
     clv_json_close_object(&w.out);
     CLV_TRY(clv_json_end(&w.out, err));
-    *ret_text = w.out.text;
-    *ret_n = w.out.n;
     *ret_transfers = w.n_transfers;
-    return CLV_OK;
+    return add_digest(&w, ret_text, ret_n, err);
 }

@@ -7,7 +7,8 @@
 #include "lower/model_file.h"
 
 #define CLV_MANIFEST_NAME    "manifest.json"
-#define CLV_MANIFEST_VERSION 1
+#define CLV_MANIFEST_VERSION 2
+#define CLV_MANIFEST_DIGEST  "digest" /* the last key */
 
 /* A model file of the folder. */
 typedef struct {

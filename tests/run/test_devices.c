@@ -431,7 +431,7 @@ Test(devices, a_manifest_that_is_wrong_is_refused)
     manifest_refused("stages", "\"tensor\": \"x\"", "\"tensor\": \"w\"", "which has no such input");
     manifest_refused("stages", "a.onnx\"", "../../\"", "file leaves the folder");
     manifest_refused("stages", "float32", "float33", "dtype is not one of ONNX's");
-    manifest_refused("stages", "\"schema_version\": 1", "\"schema_version\": 2", "schema_version");
+    manifest_refused("stages", "\"schema_version\": 1", "\"schema_version\": 3", "schema_version");
     write_text("manifest.json", "{");
     refused(65, "run . --random", "manifest.json");
     run_result r = run_in(folder, "rm manifest.json");

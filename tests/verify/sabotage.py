@@ -47,6 +47,19 @@ XXHASH.XXH3_128bits.restype = Xxh128
 XXHASH.XXH3_128bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 
 
+def xxh3(content):
+    digest = XXHASH.XXH3_128bits(content, len(content))
+    return f"{digest.high:016x}{digest.low:016x}"
+
+
+def write_manifest(path, manifest):
+    """With a digest made anew, of all that stands before it."""
+    manifest.pop("digest", None)
+    text = json.dumps(manifest)[:-1] + ", "
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(f'{text}"digest": "{xxh3(text.encode())}"}}')
+
+
 def renew_manifest(folder):
     path = os.path.join(folder, "manifest.json")
     with open(path, encoding="utf-8") as f:
@@ -54,10 +67,8 @@ def renew_manifest(folder):
     for one in manifest["files"]:
         with open(os.path.join(folder, one["file"]), "rb") as f:
             content = f.read()
-        digest = XXHASH.XXH3_128bits(content, len(content))
-        one.update(bytes=len(content), xxh3=f"{digest.high:016x}{digest.low:016x}")
-    with open(path, "w", encoding="utf-8") as f:
-        json.dump(manifest, f)
+        one.update(bytes=len(content), xxh3=xxh3(content))
+    write_manifest(path, manifest)
 
 
 # -- weights, in the model or beside it --

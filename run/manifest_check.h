@@ -1,0 +1,17 @@
+/* manifest_check.h - does a manifest agree with itself? What it says twice has to be the same
+ * twice, and what it says once is held by its digest (docs/formats/manifest.md).
+ */
+#ifndef CLV_RUN_MANIFEST_CHECK_H
+#define CLV_RUN_MANIFEST_CHECK_H
+
+#include "run/program.h"
+
+/* The text ends with the checksum of all that stands before it. CLV_EFORMAT: it was changed, or has
+ * none. O(n). */
+clv_status clr_manifest_check_digest(const char *text, size_t n, const char *path, clv_arena *arena,
+                                     clv_error *err);
+/* Models, their files, collectives, groups and transfers: CLV_EFORMAT says what is wrong, where,
+ * and what was expected. O(n^2) in models and in collectives. */
+clv_status clr_manifest_check(const clr_program *program, clv_error *err);
+
+#endif
