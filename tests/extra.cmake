@@ -130,6 +130,11 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
              ${CMAKE_CURRENT_SOURCE_DIR}/verify/sabotage.py $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>
              $<TARGET_FILE:lower_layouts> ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable
              --seeds 0:$<IF:$<BOOL:${SANITIZED}>,4,40>)
+    if(NOT SANITIZED) # three faults each
+      add_test(NAME verify_faults COMMAND /usr/bin/python3 -W ignore
+               ${CMAKE_CURRENT_SOURCE_DIR}/verify/faults.py $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>
+               $<TARGET_FILE:lower_layouts> ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable --each 20)
+    endif()
     # Small graphs: of fixed seeds, and those that were wrong once.
     add_test(NAME lower_random COMMAND /usr/bin/python3 -W ignore ${LOWER}/random_graphs.py
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>

@@ -140,8 +140,11 @@ static int run(cli *c, const cli_args *args)
     cleave_verify_options o;
 
     cleave_verify_options_init(&o);
-    if (args->n_operands != 2)
-        return cli_usage(c, "a model and its plan are expected, %d given", args->n_operands);
+    if (args->n_operands != 2 && args->n_operands != 3)
+        return cli_usage(c, "a model, its plan, and maybe a lowered folder are expected, %d given",
+                         args->n_operands);
+    if (args->n_operands == 3 && v[ALL].by)
+        return cli_usage(c, "--all is of forms that are made, not of a folder");
     if (v[PROOF_ONLY].by && (v[ALL].by || v[INPUTS].by || v[RUNNER].by))
         return cli_usage(c, "--proof-only runs nothing, so %s has no use",
                          v[ALL].by      ? "--all"
@@ -151,6 +154,7 @@ static int run(cli *c, const cli_args *args)
     o.all = v[ALL].by != NULL;
     o.model_path = args->operands[0];
     o.inputs = v[INPUTS].text;
+    o.lowered = args->n_operands == 3 ? args->operands[2] : NULL;
     o.seed = (uint64_t)v[SEED].number;
     o.runner = o.proof_only ? NULL : find_runner(c, &v[RUNNER]);
     return verify(c, args->operands[0], args->operands[1], &o);
@@ -158,7 +162,7 @@ static int run(cli *c, const cli_args *args)
 
 const cli_command cli_cmd_verify = {
     .name = "verify",
-    .operands = "MODEL PLAN",
+    .operands = "MODEL PLAN [FOLDER]",
     .summary = "Show that a plan computes what its model computes",
     .details = "First by a proof over all tensors, devices and steps; then the model and all that "
                "'cleave lower' makes of it are run on the same inputs, and their outputs compared "

@@ -652,8 +652,10 @@ typedef struct {
     int all;                /* compare every tensor, not only the model's outputs */
     const char *model_path; /* of the model's file; NULL: nothing is run */
     const char *runner;     /* the program cleave-run; NULL: nothing is run */
-    const char *inputs; /* files, or a folder of files, with values of inputs; NULL: random ones */
-    uint64_t seed;      /* of the random ones */
+    const char *inputs;  /* files, or a folder of files, with values of inputs; NULL: random ones */
+    uint64_t seed;       /* of the random ones */
+    const char *lowered; /* a folder of cleave_lower(), judged as it lies on disk; NULL: all forms
+                            are made, run and removed */
 } cleave_verify_options;
 
 static inline void cleave_verify_options_init(cleave_verify_options *options)

@@ -9,7 +9,7 @@ clv_verify_verdict clv_verdict_of(const clv_verify_result *r)
         return CLV_VERDICT_NOT_PROVEN;
     for (int32_t i = 0; i < r->n_forms; i++) {
         const clv_verified_form *f = &r->form[i];
-        n_differ += f->n_differ > 0;
+        n_differ += f->n_differ > 0 || f->unlike;
         n_faults += f->fault != NULL;
         n_unwritten += f->why_not != NULL;
         n_blind += f->n_blind > 0 && f->n_blind == f->n;
@@ -57,17 +57,20 @@ clv_status clv_verdict_sentence(const clv_verify_result *r, clv_arena *arena, co
                                 clv_error *err)
 {
     const clv_verified_form *f;
+    const char *folder;
     switch (clv_verdict_of(r)) {
     case CLV_VERDICT_AGREES:
-        *ret = "the plan is proven, and computes what the model computes";
+        *ret = r->is_folder ? "the plan is proven, and the folder computes what the model computes"
+                            : "the plan is proven, and computes what the model computes";
         break;
     case CLV_VERDICT_PROVEN:
         f = first_blind(r);
+        folder = r->is_folder ? " and the folder is what it gives" : "";
         *ret = f ? clv_arena_printf(arena,
-                                    "the plan is proven, not compared (as '%s' all outputs are "
+                                    "the plan is proven%s, not compared (as '%s' all outputs are "
                                     "within the errors allowed)",
-                                    f->form)
-                 : clv_arena_printf(arena, "the plan is proven, not run (%s)",
+                                    folder, f->form)
+                 : clv_arena_printf(arena, "the plan is proven%s, not run (%s)", folder,
                                     r->why_not_run ? r->why_not_run : "it has no form");
         break;
     case CLV_VERDICT_NOT_PROVEN:
@@ -75,7 +78,10 @@ clv_status clv_verdict_sentence(const clv_verify_result *r, clv_arena *arena, co
                                 r->proof.holds ? r->stages.fault : r->proof.fault);
         break;
     case CLV_VERDICT_DIFFERS:
-        *ret = "the plan does not compute what the model computes";
+        *ret = r->form[0].unlike
+                   ? clv_arena_printf(arena, "the folder is not what the plan gives: %s",
+                                      r->form[0].unlike)
+                   : "the plan does not compute what the model computes";
         break;
     case CLV_VERDICT_NOT_WRITTEN:
         f = first_unseen(r, true);

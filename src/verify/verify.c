@@ -10,6 +10,7 @@
 #include "proto/tensor_file.h"
 #include "verify/error_growth.h"
 #include "verify/every_tensor.h"
+#include "verify/lowered_folder.h"
 #include "verify/prove.h"
 #include "verify/random_ops.h"
 #include "verify/reference.h"
@@ -200,27 +201,33 @@ static clv_status lower(job *j, const clv_lowering *l, const char *name, const c
     return status == CLV_OK ? CLV_OK : clv_fail(err, status, "%s", own.message);
 }
 
+/* Runs what lies in a folder and compares. */
+static clv_status run_folder(job *j, const char *folder, const char *out, const clv_graph *g,
+                             clv_verified_form *f, clv_error *err)
+{
+    clv_runner_answer answer;
+    /* runner.shapes are not needed: the manifest has them */
+    CLV_TRY(clv_runner_run(&j->req->runner, folder, out, j->arena, &answer, err));
+    f->fault = answer.fault;
+    f->ms = answer.ms;
+    return f->fault ? CLV_OK : compare_outputs(j, g, out, f, err);
+}
+
 /* Lowers, runs and compares, and leaves nothing. */
 static clv_status run_form(job *j, const clv_lowering *l, const clv_graph *g, clv_verified_form *f,
                            clv_error *err)
 {
     const char *folder = NULL;
-    clv_runner_answer answer;
     CLV_TRY(lower(j, l, f->form, &folder, f, err));
     if (f->why_not)
         return CLV_OK;
     char *out = clv_arena_printf(j->arena, "%s.out", folder);
     if (!out)
         return clv_fail_nomem(err, WHAT);
-    /* runner.shapes are not needed: the manifest has them */
-    CLV_TRY(clv_runner_run(&j->req->runner, folder, out, j->arena, &answer, err));
+    clv_status status = run_folder(j, folder, out, g, f, err);
     clv_folder_remove(folder);
-    f->fault = answer.fault;
-    f->ms = answer.ms;
-    if (!f->fault)
-        CLV_TRY(compare_outputs(j, g, out, f, err));
     clv_folder_remove(out);
-    return CLV_OK;
+    return status;
 }
 
 static clv_verified_form *add_form(job *j, const char *name)
@@ -254,6 +261,22 @@ static clv_status run_tensors(job *j, clv_error *err)
     j->right = &one;
     clv_status status = run_form(j, &l, model->main, f, err);
     j->right = NULL;
+    return status;
+}
+
+/* The folder on disk beside one that is made anew. */
+static clv_status compare_folder(job *j, clv_error *err)
+{
+    const char *want = NULL;
+    clv_verified_form *f = add_form(j, "folder");
+    clv_lowering l = lowering_of(j, CLV_FORM_STAGES);
+    CLV_TRY(clv_lowered_folder_form(j->req->lowered, j->arena, &l, err));
+    CLV_TRY(lower(j, &l, "expected", &want, f, err));
+    if (f->why_not)
+        return CLV_OK;
+    clv_status status =
+        clv_lowered_folder_compare(j->req->lowered, want, j->arena, &f->unlike, err);
+    clv_folder_remove(want);
     return status;
 }
 
@@ -313,6 +336,13 @@ static clv_status run_all(job *j, clv_error *err)
         return CLV_OK;
     j->ret->runtime = answer.runtime;
     j->right = &whole;
+    if (j->req->lowered) {
+        const char *out = clv_arena_printf(j->arena, "%s/folder.out", j->folder);
+        clv_verified_form *f = &j->ret->form[0];
+        CLV_TRY(out ? run_folder(j, j->req->lowered, out, j->req->model->main, f, err)
+                    : clv_fail_nomem(err, WHAT));
+        return all_are_right(j->ret) ? CLV_OK : check_own_sizes(j, err);
+    }
     for (int32_t form = 0; form < CLV_N_FORMS; form++) {
         if (clv_lower_form_is_annotated((clv_lower_form)form)) /* nothing to compare */
             continue;
@@ -356,6 +386,7 @@ clv_status clv_verify(const clv_verify_request *req, clv_arena *arena, clv_verif
                                 .plan = req->plan,
                                 .model_name = req->model_name,
                                 .why_not_run = req->why_not_run,
+                                .is_folder = req->lowered != NULL,
                                 .inputs = req->runner.inputs,
                                 .seed = req->runner.seed };
     CLV_TRY(clv_lower_check(req->model, req->model_name, err));
@@ -367,10 +398,13 @@ clv_status clv_verify(const clv_verify_request *req, clv_arena *arena, clv_verif
         ret->why_not_run = "what is wrong by proof is not run";
     if (!ret->why_not_run)
         CLV_TRY(find_obstacle(&j, &ret->why_not_run, err));
-    if (ret->why_not_run)
+    bool compares = req->lowered && !ret->why_not_written && ret->proof.holds && ret->stages.holds;
+    if (ret->why_not_run && !compares)
         return CLV_OK;
     CLV_TRY(clv_folder_make(req->folder, arena, &j.folder, err));
-    clv_status status = run_all(&j, err);
+    clv_status status = compares ? compare_folder(&j, err) : CLV_OK;
+    if (status == CLV_OK && !ret->why_not_run)
+        status = run_all(&j, err);
     clv_folder_remove(j.folder);
     return status;
 }

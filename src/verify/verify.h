@@ -13,8 +13,9 @@ typedef struct {
     const clv_model *model;
     const clv_plan *plan; /* has passed clv_plan_check() */
     const char *model_name, *model_path;
-    const char *folder; /* where a temporary folder is made */
-    clv_runner runner;  /* program NULL: nothing is run */
+    const char *folder;  /* where a temporary folder is made */
+    const char *lowered; /* a lowered folder that is judged; NULL: all forms are made and run */
+    clv_runner runner;   /* program NULL: nothing is run */
     const char *why_not_run;
     bool all; /* compare every tensor too */
 } clv_verify_request;
@@ -28,8 +29,10 @@ typedef struct {
 } clv_verified;
 
 typedef struct {
-    const char *form;    /* "stages", "devices", "emulate"; "tensors": emulate with all of them */
+    const char *form;    /* "stages", "devices", "emulate"; "tensors": emulate with all of them;
+                            "folder": one that was there */
     const char *why_not; /* it cannot be lowered so: why, in a sentence; NULL: it was */
+    const char *unlike;  /* the folder is not what the plan gives: in what; NULL: it is */
     const char *fault;   /* it did not run to its end: why; NULL: it did */
     clv_verified *at;    /* in the order of the graph's outputs; of "tensors" topological */
     int32_t n, n_differ, n_blind;
@@ -59,6 +62,7 @@ typedef struct {
     /* The model does not run as it is, or gives other sizes than it says: why; NULL: it does. */
     const char *original_fault;
     const char *runtime;
+    bool is_folder; /* a folder that was there is judged */
     const char *inputs;
     uint64_t seed;
     clv_verified_form form[CLV_VERIFY_FORMS_MAX];

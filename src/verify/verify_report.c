@@ -89,6 +89,10 @@ static void add_form(page *p, const clv_verified_form *f)
         clv_text_printf(&p->text, "%-8s  cannot be written: %s\n", f->form, f->why_not);
         return;
     }
+    if (f->unlike)
+        clv_text_printf(&p->text, "%-8s  is not what the plan gives: %s\n", f->form, f->unlike);
+    if (!f->fault && f->n == 0) /* it was looked at only */
+        return;
     if (f->fault) {
         clv_text_printf(&p->text, "%-8s  does not run: %s\n", f->form, f->fault);
         return;
@@ -216,6 +220,8 @@ static void write_form(clv_json_out *out, const clv_verify_result *r, const clv_
     clv_json_put_string(out, "form", f->form);
     if (f->why_not)
         clv_json_put_string(out, "not_compared", f->why_not);
+    if (f->unlike)
+        clv_json_put_string(out, "unlike", f->unlike);
     if (f->fault)
         clv_json_put_string(out, "fault", f->fault);
     if (f->ms >= 0)

@@ -81,7 +81,7 @@ def values_of(weight, folder):
     if weight.data_location != onnx.TensorProto.EXTERNAL:
         return numpy_helper.to_array(weight).copy()
     at = where(weight)
-    dtype = helper.tensor_dtype_to_np_dtype(weight.data_type)
+    dtype = numpy_helper.to_array(helper.make_tensor("", weight.data_type, [0], [])).dtype
     count = int(np.prod(weight.dims))
     return np.fromfile(os.path.join(folder, at["location"]), dtype, count,
                        offset=int(at.get("offset", 0))).reshape(tuple(weight.dims))
