@@ -343,28 +343,41 @@ static clv_status read_root(const reader *r, const clv_json_at *root, clv_error 
     return p->n_models > 0 ? CLV_OK : bad(root, "there are no models", err);
 }
 
-clv_status clr_manifest_read(const char *folder, clv_arena *arena, clr_program *ret, clv_error *err)
+clv_status clr_manifest_parse(const char *text, size_t n, const char *folder, clv_arena *arena,
+                              clr_program *ret, clv_error *err)
 {
     clr_program program = { .folder = folder };
     const reader r = { &program, arena };
-    const char *text = NULL, *path = clv_arena_printf(arena, "%s/manifest.json", folder);
-    size_t n = 0;
+    const char *what = clv_arena_printf(arena, "%s/manifest.json", folder);
     clv_json *json = NULL;
+
+    if (!what)
+        return nomem(err);
+    CLV_TRY(clv_json_parse(text, n, what, &json, err));
+    clv_json_at root = clv_json_root(json, what);
+    clv_status status = read_root(&r, &root, err);
+    clv_json_free(json);
+    if (status == CLV_OK)
+        *ret = program;
+    return status;
+}
+
+clv_status clr_manifest_read(const char *folder, clv_arena *arena, clr_program *ret, clv_error *err)
+{
+    const char *text = NULL, *path = clv_arena_printf(arena, "%s/manifest.json", folder);
+    clr_program program;
+    size_t n = 0;
 
     if (!path)
         return nomem(err);
     CLV_TRY(clv_read_file(path, MANIFEST_MAX, arena, &text, &n, err));
-    CLV_TRY(clv_json_parse(text, n, path, &json, err));
-    clv_json_at root = clv_json_root(json, path);
-    clv_status status = read_root(&r, &root, err);
-    clv_json_free(json);
-    if (status == CLV_OK && program.version >= 2)
-        status = clr_manifest_check_digest(text, n, path, arena, err);
-    if (status == CLV_OK && program.version >= 2)
-        status = clr_manifest_check(&program, err);
-    if (status == CLV_OK)
-        *ret = program;
-    return status;
+    CLV_TRY(clr_manifest_parse(text, n, folder, arena, &program, err));
+    if (program.version >= 2) {
+        CLV_TRY(clr_manifest_check_digest(text, n, path, arena, err));
+        CLV_TRY(clr_manifest_check(&program, err));
+    }
+    *ret = program;
+    return CLV_OK;
 }
 
 /* -- are the files those that were written? -- */

@@ -8,6 +8,10 @@
  * where in the file. No other file of the folder is opened. */
 clv_status clr_manifest_read(const char *folder, clv_arena *arena, clr_program *ret,
                              clv_error *err);
+/* The same of a text, without looking at its digest and whether it agrees with itself
+ * (manifest_check.h). */
+clv_status clr_manifest_parse(const char *text, size_t n, const char *folder, clv_arena *arena,
+                              clr_program *ret, clv_error *err);
 /* Of the files that it lists, sizes and checksums: CLV_EFORMAT names the first that differs or is
  * missing. O(bytes). */
 clv_status clr_manifest_check_files(const clr_program *program, clv_arena *arena, clv_error *err);

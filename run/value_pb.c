@@ -177,10 +177,27 @@ static clv_status read_elements(const clr_ort *ort, clv_wire w, const head *h, O
     CLV_TRY(clr_tensor_data(ort, value, &to, err));
     if (!h->has_raw)
         return read_typed(w, h, to, bytes, err);
-    if (h->raw_n != bytes)
-        return bad(&w, "a tensor has not as many bytes as its dimensions say", err);
     memcpy(to, h->raw, bytes);
     return CLV_OK;
+}
+
+/* Memory is taken for what the message can hold only: a number takes a byte of it at least. */
+static clv_status check_size(const clv_wire *w, const head *h, clv_error *err)
+{
+    int bits = clr_dtype_bits((int)h->shape.dtype);
+    size_t bytes = clr_dtype_bytes((int)h->shape.dtype, h->shape.count), numbers = bytes;
+
+    if (h->has_raw && bits > 0)
+        return h->raw_n == bytes
+                   ? CLV_OK
+                   : bad(w, "a tensor has not as many bytes as its dimensions say", err);
+    if (bits == 0)
+        numbers = (size_t)h->shape.count; /* strings */
+    else if (bits >= 8)
+        numbers = bytes / ((size_t)bits / 8);
+    return numbers <= (size_t)(w->end - w->at)
+               ? CLV_OK
+               : bad(w, "a tensor has fewer elements than its dimensions say", err);
 }
 
 static clv_status read_tensor(const clr_ort *ort, clv_wire w, OrtValue **ret, clv_error *err)
@@ -192,6 +209,7 @@ static clv_status read_tensor(const clr_ort *ort, clv_wire w, OrtValue **ret, cl
     if (clr_dtype_bits((int)h.shape.dtype) == 0 &&
         h.shape.dtype != ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING)
         return bad(&w, "a tensor has an unknown element type", err);
+    CLV_TRY(check_size(&w, &h, err));
     CLV_TRY(clr_tensor_new(ort, &h.shape, &value, err));
     clv_status status = read_elements(ort, w, &h, value, err);
     if (status != CLV_OK) {

@@ -1,0 +1,2 @@
+ÿÿÿÿ
+EEEEEEEEEEEEEEEEEEE
