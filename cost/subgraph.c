@@ -321,6 +321,37 @@ clv_status clv_subgraphs_of_nodes(const clv_costs *costs, const clv_op *nodes, i
     return finish(&m, status, ret);
 }
 
+/* -- operators as units -- */
+
+/* A Constant node, or an operator whose results are all known. */
+static bool is_constant(const maker *m, const clv_op_info *op)
+{
+    bool known = op->n_out > 0;
+    if (op->kind >= 0 && clv_op_def_at(op->kind)->bytes == CLV_BYTES_CONST)
+        return true;
+    for (int32_t k = 0; k < op->n_out; k++) {
+        clv_tensor t = clv_op_output(m->g, op, k);
+        known &= t.i < 0 || m->types->value[t.i];
+    }
+    return known;
+}
+
+clv_status clv_subgraphs_of_ops(const clv_costs *costs, int32_t most, clv_arena *arena,
+                                clv_subgraphs **ret, clv_error *err)
+{
+    maker m;
+    clv_status status = begin(&m, costs, arena, err);
+    *ret = NULL;
+    for (int32_t i = 0; status == CLV_OK && i < m.g->n_ops; i++)
+        if (!is_constant(&m, &m.g->ops[i]))
+            add_candidate(&m, (clv_op){ i });
+    if (status == CLV_OK && m.out->n_candidates <= most)
+        status = set_units(&m, m.out->candidates, m.out->n_candidates, arena, err);
+    else
+        m.out = NULL;
+    return finish(&m, status, ret);
+}
+
 /* -- units cut by marks -- */
 
 /* Rounds that only look into units that are mixed; then wherever marks change. Mostly one is

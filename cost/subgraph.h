@@ -43,6 +43,11 @@ clv_status clv_subgraphs_build(const clv_costs *costs, bool merge, clv_arena *ar
 clv_status clv_subgraphs_of_nodes(const clv_costs *costs, const clv_op *nodes, int32_t n_nodes,
                                   clv_arena *arena, clv_subgraphs **ret, clv_error *err);
 
+/* Each operator is a unit, but for those whose results are constant or known, which go with a
+ * reader. NULL where they are more than most. O(ops + edges). */
+clv_status clv_subgraphs_of_ops(const clv_costs *costs, int32_t most, clv_arena *arena,
+                                clv_subgraphs **ret, clv_error *err);
+
 /* The same units, cut further where operators of one unit have different marks (n_ops), so that all
  * of a unit have the same. Constant nodes with mark 0 go with whoever reads them. O(ops + edges)
  * times a few rounds. */

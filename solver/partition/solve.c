@@ -5,6 +5,7 @@
 #include "problem/fit.h"
 #include "problem/sums.h"
 #include "solver/partition/bound_plans.h"
+#include "solver/partition/exact_search.h"
 #include "solver/partition/improve_plans.h"
 #include "solver/partition/poprt_search.h"
 #include "solver/partition/seed_plans.h"
@@ -41,16 +42,24 @@ static clv_status is_hopeless(const clv_search_state *s, bool *ret, clv_error *e
     return CLV_OK;
 }
 
-/* The steps, those first that find most for their time. */
-static clv_status search_default(clv_search_state *s, clv_error *err)
+/* The steps, those first that find most for their time. *ret_infeasible: it is proven that nothing
+ * fits; the plan that lacks least is of interest then. */
+static clv_status search_default(clv_search_state *s, bool *ret_infeasible, clv_error *err)
 {
     const clv_partition_problem *p = s->queue.p;
     int32_t poprt = -1; /* the best plan of PopRT's moves */
     bool hopeless;
+    clv_exact_end exact;
     CLV_TRY(clv_search_open_default(s, err));
     CLV_TRY(clv_seed_first_plans(s, err));
     CLV_TRY(clv_search_find_bound(s, err));
     CLV_TRY(is_hopeless(s, &hopeless, err));
+    if (!hopeless) {
+        CLV_TRY(clv_exact_search(s, &exact, err));
+        *ret_infeasible = exact == CLV_EXACT_INFEASIBLE;
+        if (exact == CLV_EXACT_SOLVED)
+            return CLV_OK;
+    }
     if (p->n_devices > 1)
         CLV_TRY(clv_seed_cut_again(s, err));
     if (hopeless) {
@@ -85,6 +94,7 @@ clv_status clv_partition_solve(const clv_partition_problem *p, const clv_partiti
 {
     assert(p && judge && judge->judge && options && arena && ret && p->n_devices > 0);
     clv_search_state s = { .swap_work = SWAP_WORK };
+    bool infeasible = false;
     clv_candidate_queue *queue = &s.queue;
     CLV_TRY(clv_partition_check_sums(p, err));
     if (options->kind == CLV_SEARCH_DEFAULT && !(judge->bounded_at > 0)) {
@@ -103,7 +113,9 @@ clv_status clv_partition_solve(const clv_partition_problem *p, const clv_partiti
     if (options->kind == CLV_SEARCH_DOCUMENTED)
         CLV_TRY(clv_poprt_search(queue, err));
     else
-        CLV_TRY(search_default(&s, err));
+        CLV_TRY(search_default(&s, &infeasible, err));
+    if (infeasible)
+        queue->result.bound = CLV_OBJVAL_INFINITE;
     if (queue->best < 0) /* no plan could be held against the rules */
         return clv_fail_nomem(err, "the plans of a search");
     /* Optimal where that is proven, whatever the end was. The bound may still be missing: the

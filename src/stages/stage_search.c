@@ -16,6 +16,22 @@ clv_stage_search clv_stage_search_beside(const clv_stage_search *s)
                                .why_microbatches = s->why_microbatches };
 }
 
+/* With so few operators the search sees all plans, so nothing is merged for its sake. */
+#define SINGLE_OPS_MAX 16
+
+static clv_status make_single_units(clv_stage_search *s, clv_error *err)
+{
+    const clv_partition_options *o = &s->req->search;
+    clv_subgraphs *single;
+    if (o->kind != CLV_SEARCH_DEFAULT || o->first_fit || o->max_judged > 0 || s->req->compiler ||
+        s->req->sharding_nodes)
+        return CLV_OK;
+    CLV_TRY(clv_subgraphs_of_ops(s->analysis.costs, SINGLE_OPS_MAX, s->arena, &single, err));
+    if (single)
+        s->analysis.units = s->plain_units = single;
+    return CLV_OK;
+}
+
 /* Manual mode: the subgraphs are those of the given nodes. */
 static clv_status make_manual_units(clv_stage_search *s, clv_error *err)
 {
@@ -67,6 +83,7 @@ clv_status clv_stage_search_open(clv_stage_search *s, int32_t devices, int64_t m
     s->memory_bytes = memory_bytes;
     if (req->constraints)
         CLV_TRY(read_rules(s, clv_request_asks_mesh(req), err));
+    CLV_TRY(make_single_units(s, err));
     if (req->sharding_nodes)
         CLV_TRY(make_manual_units(s, err));
     else if (s->rules.rules.n > 0)
