@@ -236,10 +236,11 @@ static clv_status add_nets(builder *b, clv_error *err)
     int32_t n = number_nets(b);
     int32_t *from = CLV_NEW_ARRAY(b->arena, int32_t, n);
     int64_t *bytes = CLV_NEW_ARRAY(b->arena, int64_t, n);
+    bool *known = CLV_NEW_ARRAY(b->arena, bool, n);
     int32_t *first = CLV_NEW_ARRAY(b->arena, int32_t, (size_t)p->n_units + 1);
     int32_t *last = CLV_NEW_ARRAY(b->scratch, int32_t, n);
     b->net_op = CLV_NEW_ARRAY(b->scratch, clv_op, n);
-    if (!from || !bytes || !first || !last || !b->net_op)
+    if (!from || !bytes || !known || !first || !last || !b->net_op)
         return clv_fail_nomem(err, "the problem");
     for (int32_t t = 0; t < b->g->n_tensors; t++) {
         int32_t net = b->net_of[t];
@@ -248,14 +249,15 @@ static clv_status add_nets(builder *b, clv_error *err)
         b->net_op[net] = b->g->tensors[t].producer;
         from[net] = b->units->of[b->net_op[net].i];
         first[from[net] + 1]++;
-        bool known = b->types->value[t] != NULL; /* before the run: an order, but nothing to send */
-        bytes[net] = !known && b->types->bytes[t] > 0 ? b->types->bytes[t] : 0;
+        known[net] = b->types->value[t] != NULL; /* an order, but nothing to send */
+        bytes[net] = !known[net] && b->types->bytes[t] > 0 ? b->types->bytes[t] : 0;
     }
     for (int32_t u = 0; u < p->n_units; u++)
         first[u + 1] += first[u];
     p->n_nets = n;
     p->net_from = from;
     p->net_bytes = bytes;
+    p->net_known = known;
     p->unit_first_net = first;
     list_reads(b, last);
     CLV_TRY(group_by(b, n, b->reader_net, b->reader_unit, &readers, err));

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "problem/known_nets.h"
 #include "solver/partition/bound_load.h"
 #include "solver/partition/segment_dp.h"
 
@@ -355,13 +356,16 @@ clv_status clv_bound_latency(const clv_partition_problem *p, const clv_bound_opt
 {
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
     clv_bound made = { .device_of = ret->device_of, .orders = ret->orders };
+    const clv_partition_problem *timed = p;
     int64_t work = 0;
     double best = 0;
     if (!scratch)
         return clv_fail_nomem(err, "a bound");
     clv_status status = clv_bound_work(p, scratch, &work, err);
     if (status == CLV_OK)
-        status = bound_at_best_width(&(request){ p, options, scratch }, &made, &best, err);
+        status = clv_problem_without_known_nets(p, scratch, &timed, err);
+    if (status == CLV_OK)
+        status = bound_at_best_width(&(request){ timed, options, scratch }, &made, &best, err);
     clv_arena_free(scratch);
     CLV_TRY(status);
     made.ns = (int64_t)clv_larger_ns(best, (double)work);

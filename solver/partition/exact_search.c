@@ -12,7 +12,7 @@
 /* What a search may cost, in words of memory touched; a judgement counts as so many. Together some
  * tenths of a second. */
 #define WORK_MAX   INT64_C(150000000)
-#define JUDGE_WORK 4000
+#define JUDGE_WORK 600
 #define LOOK_EVERY 1024 /* units placed between two looks at the clock */
 #define TABLE_MAX  (INT64_C(1) << 22)
 /* For plans that are as good in the objective, once the best value is proven. */
@@ -27,10 +27,12 @@ static const double proportion_of[STEPS] = { 0, 0.3, 0.1 };
 
 /* What the units placed so far leave behind. The arrays of one depth lie in one block. */
 typedef struct {
-    int64_t *ready_ns, *busy_ns;     /* by device */
+    int64_t *ready_ns, *busy_ns;       /* by device */
     int64_t *known_bytes, *most_bytes; /* by device: of all its units; the most of one beside */
     uint64_t *after, *units; /* by device: devices that wait for it, however long the way; units */
-    int64_t *port_ns;
+    /* by port: its transfers together; when the first of them is ready; how long the model runs at
+     * least after any of them */
+    int64_t *port_ns, *port_head_ns, *port_tail_ns;
     int64_t path_ns; /* some way through the model takes so long */
     int32_t n_used;
 } prefix;
@@ -48,15 +50,15 @@ typedef struct {
     const clv_partition_options *options;
     clv_arena *arena;
     int32_t *device_of;
-    int32_t *alike; /* by device: the first that is alike */
-    prefix *at;     /* by depth: n_units + 1 */
-    size_t block;   /* words of a prefix */
-    int64_t *done_ns;              /* by net: when it is written */
-    int64_t *rest_ns;              /* by unit: it and later ones on their fastest devices */
-    int64_t *net_tail_ns;          /* by net: no way on from its arrival takes less */
+    int32_t *alike;                 /* by device: the first that is alike */
+    prefix *at;                     /* by depth: n_units + 1 */
+    size_t block;                   /* words of a prefix */
+    int64_t *done_ns;               /* by net: when it is written */
+    int64_t *rest_ns;               /* by unit: it and later ones on their fastest devices */
+    int64_t *tail_ns, *net_tail_ns; /* no way on from a unit's start, a net's arrival, takes less */
     bool *too_much; /* [(step * devices + device) << units | set of units]: known to be out of
                        memory; NULL: not kept */
-    leaf *leaves; /* they wait for the judge */
+    leaf *leaves;   /* they wait for the judge */
     clv_assignment *ask;
     clv_verdict *verdicts;
     int32_t n_leaves, cap_leaves;
@@ -81,7 +83,7 @@ static void find_tails(exact *x)
             least_ns = ns < least_ns ? ns : least_ns;
         }
         x->rest_ns[u] = clv_add_sat(x->rest_ns[u + 1], least_ns);
-        int64_t tail_ns = least_ns; /* from the unit's start */
+        int64_t tail_ns = least_ns;
         for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++) {
             int64_t ready_ns = INT64_MAX;
             for (int32_t k = 0; k < p->n_kinds; k++) {
@@ -90,8 +92,9 @@ static void find_tails(exact *x)
             }
             tail_ns = larger(tail_ns, clv_add_sat(ready_ns, x->net_tail_ns[net]));
         }
+        x->tail_ns[u] = tail_ns;
         for (int32_t r = p->reads_first[u]; r < p->reads_first[u + 1]; r++) {
-            int64_t after_ns = 0;
+            int64_t after_ns = p->net_known && p->net_known[p->reads[r]] ? CLV_SUM_MAX : 0;
             for (int32_t k = 0; k < p->n_kinds; k++)
                 after_ns = larger(after_ns, clv_read_after_ns(p, r, k));
             int64_t *net_tail_ns = &x->net_tail_ns[p->reads[r]];
@@ -111,8 +114,8 @@ static void floor_of(const exact *x, int64_t latency_ns, int64_t period_ns, leaf
     ret->second = period_ns;
     if (x->options->objective == CLV_LATENCY)
         return;
-    ret->first = n > 0 && latency_ns > period_ns ? clv_micro_share_ns(latency_ns, period_ns, n)
-                                                 : period_ns;
+    ret->first =
+        n > 0 && latency_ns > period_ns ? clv_micro_share_ns(latency_ns, period_ns, n) : period_ns;
     ret->second = latency_ns;
 }
 
@@ -123,11 +126,18 @@ static bool is_beaten(const exact *x, const leaf *l)
         return false;
     const clv_verdict *best = &queue->tried[queue->best].verdict;
     int64_t first = clv_verdict_ns(best, x->options->objective);
-    int64_t second =
-        x->options->objective == CLV_LATENCY ? best->period_ns : best->latency_ns;
+    int64_t second = x->options->objective == CLV_LATENCY ? best->period_ns : best->latency_ns;
     if (l->first != first)
         return l->first > first;
     return !x->ties || l->second >= second;
+}
+
+/* Its transfers run one after another, none before the first is ready, and the model goes on after
+ * the last: the bound of one machine with heads and tails (Carlier 1982). */
+static int64_t of_port(const prefix *b, int32_t port)
+{
+    int64_t ns = clv_add_sat(b->port_ns[port], b->port_tail_ns[port]);
+    return b->port_ns[port] > 0 ? clv_add_sat(ns, b->port_head_ns[port]) : 0;
 }
 
 /* With units from u on still to be placed. */
@@ -143,8 +153,10 @@ static bool is_hopeless(const exact *x, const prefix *b, int32_t u)
         latency_ns = larger(latency_ns, b->ready_ns[d]);
         period_ns = larger(period_ns, b->busy_ns[d]);
     }
-    for (int32_t k = 0; k < clv_n_ports(p); k++)
+    for (int32_t k = 0; k < clv_n_ports(p); k++) {
         period_ns = larger(period_ns, b->port_ns[k]);
+        latency_ns = larger(latency_ns, of_port(b, k));
+    }
     /* what is left is shared evenly at best */
     latency_ns = larger(latency_ns, (int64_t)((ready_ns + p->n_devices - 1) / p->n_devices));
     period_ns = larger(period_ns, (int64_t)((busy_ns + p->n_devices - 1) / p->n_devices));
@@ -161,6 +173,29 @@ static bool is_sent_before(const exact *x, int32_t net, int32_t u, int32_t d)
         if (x->device_of[p->net_to[i]] == d)
             return true;
     return false;
+}
+
+static void use_port(prefix *b, int32_t port, int64_t head_ns, int64_t tail_ns)
+{
+    if (b->port_ns[port] == 0 || head_ns < b->port_head_ns[port])
+        b->port_head_ns[port] = head_ns;
+    if (b->port_ns[port] == 0 || tail_ns < b->port_tail_ns[port])
+        b->port_tail_ns[port] = tail_ns;
+}
+
+/* What unit u reads goes to its device. */
+static void send(const exact *x, prefix *b, int32_t read, int32_t u, int64_t wire_ns)
+{
+    const clv_partition_problem *p = x->p;
+    int32_t net = p->reads[read], from = x->device_of[p->net_from[net]], to = x->device_of[u];
+    int32_t link = from * p->n_devices + to;
+    int64_t tail_ns = larger(x->tail_ns[u] - clv_read_after_ns(p, read, p->kind_of[to]), 0);
+    if (!p->link_first_port)
+        use_port(b, link, x->done_ns[net], tail_ns);
+    else
+        for (int32_t i = p->link_first_port[link]; i < p->link_first_port[link + 1]; i++)
+            use_port(b, p->link_ports[i], x->done_ns[net], tail_ns);
+    clv_add_to_ports(p, from, to, wire_ns, b->port_ns);
 }
 
 /* Unit u on device d reads: the earliest start of the unit for that; -1: the device would wait for
@@ -180,9 +215,11 @@ static int64_t start_for(exact *x, prefix *b, int32_t u, int32_t d, int32_t read
                     b->after[a] |= more;
         int64_t wire_ns = clv_wire_ns(p, from, d, p->net_bytes[net]);
         arrival_ns = clv_add_sat(arrival_ns, wire_ns);
-        if (!is_sent_before(x, net, u, d))
-            clv_add_to_ports(p, from, d, wire_ns, b->port_ns);
+        if (wire_ns > 0 && !is_sent_before(x, net, u, d))
+            send(x, b, read, u, wire_ns);
     }
+    if (p->net_known && p->net_known[net])
+        return 0;
     return larger(arrival_ns - clv_read_after_ns(p, read, p->kind_of[d]), 0);
 }
 
@@ -361,8 +398,10 @@ static clv_status add_leaf(exact *x, clv_error *err)
         latency_ns = larger(latency_ns, b->ready_ns[d]);
         period_ns = larger(period_ns, b->busy_ns[d]);
     }
-    for (int32_t k = 0; k < clv_n_ports(p); k++)
+    for (int32_t k = 0; k < clv_n_ports(p); k++) {
         period_ns = larger(period_ns, b->port_ns[k]);
+        latency_ns = larger(latency_ns, of_port(b, k));
+    }
     floor_of(x, latency_ns, period_ns, l);
     l->step = 0;
     memcpy(l->device_of, x->device_of, (size_t)p->n_units * sizeof *l->device_of);
@@ -409,16 +448,17 @@ static clv_status search(exact *x, bool ties, bool use_all, bool *ret, clv_error
 }
 
 /* Cuts a depth's block into its arrays. */
-static prefix prefix_at(int64_t *block, int32_t n_devices)
+static prefix prefix_at(int64_t *block, size_t n, size_t n_ports)
 {
-    size_t n = (size_t)n_devices;
     return (prefix){ .ready_ns = block,
                      .busy_ns = block + n,
                      .known_bytes = block + 2 * n,
                      .most_bytes = block + 3 * n,
                      .after = (uint64_t *)(block + 4 * n),
                      .units = (uint64_t *)(block + 5 * n),
-                     .port_ns = block + 6 * n };
+                     .port_ns = block + 6 * n,
+                     .port_head_ns = block + 6 * n + n_ports,
+                     .port_tail_ns = block + 6 * n + 2 * n_ports };
 }
 
 static bool allocate_leaves(exact *x)
@@ -435,15 +475,15 @@ static bool allocate_leaves(exact *x)
     int64_t table = (int64_t)p->n_devices << p->n_units;
     if (x->options->microbatches != 1 || table > TABLE_MAX)
         return x->leaves && x->ask && x->verdicts;
-    x->too_much = CLV_NEW_ARRAY(x->arena, bool, STEPS * table);
+    x->too_much = CLV_NEW_ARRAY(x->arena, bool, STEPS *table);
     return x->leaves && x->ask && x->verdicts && x->too_much;
 }
 
 static clv_status allocate(exact *x, clv_error *err)
 {
     const clv_partition_problem *p = x->p;
-    x->block = 6 * (size_t)p->n_devices + (size_t)clv_n_ports(p);
-    size_t n = (size_t)p->n_units;
+    size_t n = (size_t)p->n_units, n_ports = (size_t)clv_n_ports(p);
+    x->block = 6 * (size_t)p->n_devices + 3 * n_ports;
     int64_t *blocks = CLV_NEW_ARRAY(x->arena, int64_t, (n + 1) * x->block);
     x->at = CLV_NEW_ARRAY(x->arena, prefix, n + 1);
     x->device_of = CLV_NEW_ARRAY(x->arena, int32_t, n);
@@ -451,11 +491,12 @@ static clv_status allocate(exact *x, clv_error *err)
     x->done_ns = CLV_NEW_ARRAY(x->arena, int64_t, p->n_nets);
     x->net_tail_ns = CLV_NEW_ARRAY(x->arena, int64_t, p->n_nets);
     x->rest_ns = CLV_NEW_ARRAY(x->arena, int64_t, n + 1);
+    x->tail_ns = CLV_NEW_ARRAY(x->arena, int64_t, n);
     if (!blocks || !x->at || !x->device_of || !x->alike || !x->done_ns || !x->net_tail_ns ||
-        !x->rest_ns || !allocate_leaves(x))
+        !x->rest_ns || !x->tail_ns || !allocate_leaves(x))
         return clv_fail_nomem(err, "an exact search");
     for (size_t u = 0; u <= n; u++)
-        x->at[u] = prefix_at(blocks + u * x->block, p->n_devices);
+        x->at[u] = prefix_at(blocks + u * x->block, (size_t)p->n_devices, n_ports);
     return CLV_OK;
 }
 

@@ -53,6 +53,8 @@ static int64_t start_for(const clv_partition_problem *p, const int32_t *device_o
                          int32_t read, const sums *s)
 {
     int32_t net = p->reads[read], from = device_of[p->net_from[net]];
+    if (p->net_known && p->net_known[net])
+        return 0;
     int64_t arrival = clv_add_sat(s->done_ns[net], clv_wire_ns(p, from, device, p->net_bytes[net]));
     return arrival - clv_read_after_ns(p, read, p->kind_of[device]);
 }

@@ -31,6 +31,8 @@ typedef struct {
     const int32_t *unit_first_net; /* n_units + 1: nets written by a unit */
     const int32_t *reads_first;    /* n_units + 1, into reads: nets read by a unit */
     const int32_t *reads;          /* in each unit by first use */
+    /* n_nets: known before the run, so its readers come later but wait for nothing; NULL: none. */
+    const bool *net_known;
     /* Operators of a unit run one after another, so a net may be there before its unit ends, and a
      * unit may run for a while before it needs one. With NULL for the three, a unit needs all it
      * reads at its start, and what it writes is there at its end. */

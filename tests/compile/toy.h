@@ -118,6 +118,26 @@ static inline void toy_output(toy *t, clv_tensor id)
 
 static inline clv_op_cost *toy_last_cost(toy *t) { return &t->costs.of[t->graph.n_ops - 1]; }
 
+/* Who reads each tensor, for what asks that of a graph: the compiler does not. */
+static inline void toy_find_readers(toy *t)
+{
+    clv_graph *g = &t->graph;
+    int32_t n = 0;
+    g->readers_of = CLV_NEW_ARRAY(t->arena, clv_op, t->n_in);
+    for (int32_t i = 0; i < g->n_tensors; i++) {
+        clv_tensor_info *at = &g->tensors[i];
+        at->first_reader = n;
+        for (int32_t o = 0; o < g->n_ops; o++) {
+            bool reads = false;
+            for (int32_t k = 0; k < g->ops[o].n_in; k++)
+                reads |= g->inputs_of[g->ops[o].first_in + k].i == i;
+            if (reads)
+                g->readers_of[n++] = (clv_op){ o };
+        }
+        at->n_readers = n - at->first_reader;
+    }
+}
+
 /* n units of these many operators; their sum is the number of operators. */
 static inline void toy_units(toy *t, int32_t n, const int32_t *sizes)
 {
