@@ -530,7 +530,10 @@ static clv_status solve(exact *x, clv_exact_end *ret, clv_error *err)
     x->work_max = x->work + TIES_WORK;
     CLV_TRY(search(x, true, all, &seen, err));
     const clv_verdict *best = &queue->tried[queue->best].verdict;
-    clv_candidates_raise_bound(queue, clv_verdict_ns(best, x->options->objective), METHOD);
+    int64_t best_ns = clv_verdict_ns(best, x->options->objective);
+    clv_candidates_raise_bound(queue, best_ns, METHOD);
+    queue->result.bound = clv_objval_whole(best_ns); /* other bounds are of plans that use all */
+    x->s->is_bounded = true;
     return CLV_OK;
 }
 
@@ -541,8 +544,8 @@ clv_status clv_exact_search(clv_search_state *s, clv_exact_end *ret, clv_error *
     exact x = { .s = s, .p = p, .options = queue->options };
     *ret = CLV_EXACT_OPEN;
     if (p->n_units > CLV_EXACT_UNITS || p->n_devices > DEVICES_MAX || clv_n_ports(p) > PORTS_MAX ||
-        !(queue->judge->bounded_at > 0) || queue->options->max_judged > 0 ||
-        queue->options->first_fit || queue->is_done || queue->is_over)
+        !(queue->judge->bounded_at > 0) || queue->options->max_judged > 0 || queue->is_done ||
+        queue->is_over)
         return CLV_OK;
     x.arena = clv_arena_new(clv_arena_alloc(queue->arena), 0);
     if (!x.arena)
