@@ -11,6 +11,7 @@
 #define MEMORY_ROUNDS   4     /* choices are made anew for less memory so often */
 #define LEAST_SECONDS_S 0.01  /* for a candidate, when time is up: a solution is there by then */
 #define SOLVER_GAP      0.001 /* of the intra-operator problem: a tenth of a plan's */
+#define EXACT_NODES     64    /* so few are solved to the end */
 
 /* -- opening -- */
 
@@ -147,7 +148,7 @@ static clv_status solve(clv_mesh_candidate *c, clv_error *err)
     bool has_plan = j->any && j->best.outcome == CLV_FITS;
     clv_intra_op_options options = {
         .solve = { .deadline_ns = least_deadline(j->req->search.solve.deadline_ns),
-                   .gap = SOLVER_GAP,
+                   .gap = c->problem->problem->n_nodes <= EXACT_NODES ? 0 : SOLVER_GAP,
                    .jobs = c->jobs,
                    .stop = j->req->stop,
                    .stop_ctx = j->req->stop_ctx },

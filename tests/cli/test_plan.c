@@ -692,3 +692,52 @@ Test(plan, an_output_that_is_a_device_gets_no_plan_file_beside_it)
     cr_expect_neq(access("/dev/null.plan.json", F_OK), 0);
     run_free(&r);
 }
+
+static long long number_after(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    cr_assert_not_null(at, "no %s in %s", key, text);
+    return strtoll(at + strlen(key), NULL, 10);
+}
+
+/* Two chains of the input that meet nowhere, and of which none is a candidate to cut at: each runs
+ * on a device of its own, as a rule would make it, and that is proven. */
+Test(plan, two_chains_run_side_by_side_without_a_rule)
+{
+    char path[600];
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    onnx_input(g, "x", 1, "64,256");
+    onnx_weight(g, "w", 1, "256,256");
+    onnx_node(g, "Mul", "n0", "x,x", "a");
+    onnx_node(g, "Mul", "n1", "a,a", "b");
+    onnx_node(g, "Mul", "n2", "b,b", "c");
+    onnx_node(g, "MatMul", "n3", "x,w", "d");
+    onnx_node(g, "Sigmoid", "n4", "d", "e");
+    onnx_output(g, "c", 1, "64,256");
+    onnx_output(g, "e", 1, "64,256");
+    snprintf(path, sizeof path, "%s/chains.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+    snprintf(path, sizeof path, "%s/apart.json", folder);
+    FILE *f = fopen(path, "w");
+    cr_assert_not_null(f);
+    fputs("{ \"rules\": [ { \"place\": [\"n0\", \"n1\", \"n2\"], \"on\": 0 },"
+          " { \"place\": [\"n3\", \"n4\"], \"on\": 1 } ] }",
+          f);
+    fclose(f);
+    run_result free_plan =
+        run_in(folder, "%s plan chains.onnx --cluster ipu-pod4 --max-tp 1 --no-output --json",
+               TEST_CLEAVE);
+    run_result ruled = run_in(folder,
+                              "%s plan chains.onnx --cluster ipu-pod4 --max-tp 1 --no-output "
+                              "--json --constraints apart.json",
+                              TEST_CLEAVE);
+    cr_assert_eq(free_plan.code, 0, "%s", free_plan.err);
+    cr_assert_eq(ruled.code, 0, "%s", ruled.err);
+    cr_expect_eq(number_after(free_plan.out, "\"latency_ns\": "),
+                 number_after(ruled.out, "\"latency_ns\": "));
+    cr_expect(strstr(free_plan.out, "\"stopped\": \"optimal\""), "%s", free_plan.out);
+    run_free(&free_plan);
+    run_free(&ruled);
+}

@@ -117,6 +117,26 @@ Test(subgraph, without_candidates_every_operator_is_one)
 }
 
 /* covers: B.041 */
+/* Of few operators each is one, but for what is constant; of more than are asked for, none. */
+Test(subgraph, each_operator_is_a_unit_where_they_are_few)
+{
+    f32("x", "4,8");
+    weight("w", "8,8");
+    made_op(m, "MatMul", "x,w", "a");
+    made_op(m, "Relu", "a", "b");
+    made_op(m, "Shape", "b", "shape");
+    made_op(m, "Reshape", "b,shape", "c");
+    made_build(m);
+    cr_assert_eq(clv_subgraphs_of_ops(m->costs, 2, arena, &s, &m->err), CLV_OK);
+    cr_assert_null(s);
+    cr_assert_eq(clv_subgraphs_of_ops(m->costs, 3, arena, &s, &m->err), CLV_OK);
+    cr_assert_not_null(s);
+    cr_assert_eq(s->n, 3);
+    expect_unit(0, "a: a");
+    expect_unit(1, "b: b");
+    expect_unit(2, "c: shape c");
+}
+
 Test(subgraph, what_no_candidate_takes_comes_last)
 {
     f32("x", "2");
