@@ -516,7 +516,7 @@ static clv_status open(exact *x, clv_error *err)
 static clv_status solve(exact *x, clv_exact_end *ret, clv_error *err)
 {
     clv_candidate_queue *queue = &x->s->queue;
-    bool all = x->options->use_all_devices && !x->p->rules, seen;
+    bool all = x->options->use_all_devices, seen;
     x->work_max = WORK_MAX;
     CLV_TRY(search(x, false, all, &seen, err));
     if (seen && all && !clv_candidates_has_fit(queue))
