@@ -1,5 +1,5 @@
 /* alike_devices.h - devices that may change places: of one kind and capacity, and joined alike to
- * all others. */
+ * all others: the symmetry group that is broken in exact_search.h (Margot 2010). */
 #ifndef CLV_SOLVER_PARTITION_ALIKE_DEVICES_H
 #define CLV_SOLVER_PARTITION_ALIKE_DEVICES_H
 

@@ -46,30 +46,19 @@ static clv_status compute_bound(clv_search_state *s, const clv_bound_options *o,
     return clv_bound_period(queue->p, o, best_ns, queue->arena, &s->bound, err);
 }
 
-/* Is a device left without units that all are to be used? */
-static bool leaves_out(const clv_search_state *s, const int32_t *device_of)
-{
-    const clv_candidate_queue *queue = &s->queue;
-    int32_t n_used = 0;
-    if (!queue->options->use_all_devices)
-        return false;
-    memset(s->room_bytes, 0, (size_t)queue->p->n_devices * sizeof *s->room_bytes);
-    for (int32_t u = 0; u < queue->p->n_units; u++)
-        n_used += s->room_bytes[device_of[u]]++ == 0;
-    return n_used < queue->p->n_devices && n_used < queue->p->n_units;
-}
-
 /* Adds the plan behind a bound and judges it. *ret_new: it is legal and was not judged before. */
 static clv_status judge_bound_plan(clv_search_state *s, const char *label, bool *ret_new,
                                    clv_error *err)
 {
     clv_candidate_queue *queue = &s->queue;
     int32_t before = queue->n;
+    bool leaves_out;
     *ret_new = false;
     if (!clv_partition_is_acyclic(queue->p, s->bound.device_of, queue->arena))
         return CLV_OK;
     memcpy(s->device_of, s->bound.device_of, (size_t)queue->p->n_units * sizeof *s->device_of);
-    if (leaves_out(s, s->device_of)) {
+    CLV_TRY(clv_candidates_leave_out(queue, s->device_of, &leaves_out, err));
+    if (leaves_out) {
         if (queue->options->objective == CLV_LATENCY || queue->p->rules)
             return CLV_OK; /* the bound was one for plans that use all */
         clv_groups_load(s->local.g, s->device_of);

@@ -98,6 +98,27 @@ static int32_t budget(const clv_candidate_queue *queue, double proportion)
     return queue->max_judged - (keep_back ? RETRIES : 0);
 }
 
+clv_status clv_candidates_leave_out(const clv_candidate_queue *queue, const int32_t *device_of,
+                                    bool *ret, clv_error *err)
+{
+    const clv_partition_problem *p = queue->p;
+    int32_t n_used = 0;
+    *ret = false;
+    if (!queue->options->use_all_devices)
+        return CLV_OK;
+    clv_mark mark = clv_arena_mark(queue->arena);
+    bool *used = CLV_NEW_ARRAY(queue->arena, bool, p->n_devices);
+    if (!used)
+        return clv_fail_nomem(err, "the devices of a plan");
+    for (int32_t u = 0; u < p->n_units; u++) {
+        n_used += !used[device_of[u]];
+        used[device_of[u]] = true;
+    }
+    clv_arena_rewind(queue->arena, mark);
+    *ret = n_used < p->n_devices && n_used < p->n_units;
+    return CLV_OK;
+}
+
 clv_status clv_candidates_add(clv_candidate_queue *queue, const int32_t *device_of,
                               double proportion, const char *move, bool *ret_added, clv_error *err)
 {
@@ -111,6 +132,8 @@ clv_status clv_candidates_add(clv_candidate_queue *queue, const int32_t *device_
         queue->is_full = true;
         return CLV_OK;
     }
+    bool leaves_out;
+    CLV_TRY(clv_candidates_leave_out(queue, device_of, &leaves_out, err));
     int32_t *copy = CLV_NEW_ARRAY(queue->arena, int32_t, n_units);
     if (!copy)
         return clv_fail_nomem(err, "a plan");
@@ -119,8 +142,9 @@ clv_status clv_candidates_add(clv_candidate_queue *queue, const int32_t *device_
     if (!CLV_PUSH_ROOM(queue->arena, queue->tried, queue->n, queue->cap) ||
         !CLV_PUSH_ROOM(queue->arena, queue->hash, queue->n, queue->cap_hash))
         return clv_fail_nomem(err, "the plans of a search");
-    queue->tried[queue->n] =
-        (clv_candidate){ .device_of = copy, .proportion = proportion, .move = move };
+    queue->tried[queue->n] = (clv_candidate){
+        .device_of = copy, .proportion = proportion, .move = move, .leaves_out = leaves_out
+    };
     queue->hash[queue->n] = hash;
     queue->slot[at] = ++queue->n;
     if (ret_added)
@@ -132,8 +156,11 @@ clv_status clv_candidates_add(clv_candidate_queue *queue, const int32_t *device_
 
 bool clv_candidates_better(const clv_candidate_queue *queue, int32_t a, int32_t b)
 {
-    return clv_verdict_better(&queue->tried[a].verdict, &queue->tried[b].verdict,
-                              queue->options->objective);
+    const clv_candidate *x = &queue->tried[a], *y = &queue->tried[b];
+    if (x->verdict.outcome == CLV_FITS && y->verdict.outcome == CLV_FITS &&
+        x->leaves_out != y->leaves_out)
+        return y->leaves_out;
+    return clv_verdict_better(&x->verdict, &y->verdict, queue->options->objective);
 }
 
 /* Plan i has a verdict: is it the best? */

@@ -62,7 +62,12 @@ clv_status clv_candidates_judge(clv_candidate_queue *queue, clv_error *err);
 bool clv_candidates_is_over(clv_candidate_queue *queue); /* no more plans; looks at the clock */
 bool clv_candidates_has_fit(const clv_candidate_queue *queue); /* is there a plan that fits? */
 
-/* Is plan a of tried better than plan b, by the objective that is asked for? */
+/* Are all devices asked for, and does the assignment leave one without units? O(units). */
+clv_status clv_candidates_leave_out(const clv_candidate_queue *queue, const int32_t *device_of,
+                                    bool *ret, clv_error *err);
+
+/* Is plan a of tried better than plan b: of two that fit the one that uses all devices that are
+ * asked for, then by the objective? */
 bool clv_candidates_better(const clv_candidate_queue *queue, int32_t a, int32_t b);
 
 /* A bound of the objective; may end the search. A lower one than before says nothing. */

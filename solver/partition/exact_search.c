@@ -119,10 +119,17 @@ static void floor_of(const exact *x, int64_t latency_ns, int64_t period_ns, leaf
     ret->second = latency_ns;
 }
 
+/* A plan that fits, and uses all devices while such are looked for. */
+static bool has_incumbent(const exact *x)
+{
+    const clv_candidate_queue *queue = &x->s->queue;
+    return clv_candidates_has_fit(queue) && !(x->use_all && queue->tried[queue->best].leaves_out);
+}
+
 static bool is_beaten(const exact *x, const leaf *l)
 {
     const clv_candidate_queue *queue = &x->s->queue;
-    if (!clv_candidates_has_fit(queue))
+    if (!has_incumbent(x))
         return false;
     const clv_verdict *best = &queue->tried[queue->best].verdict;
     int64_t first = clv_verdict_ns(best, x->options->objective);
@@ -334,7 +341,7 @@ static clv_status offer(exact *x, const leaf *l, clv_verdict v, clv_error *err)
     clv_candidate_queue *queue = &x->s->queue;
     int32_t micro = x->options->microbatches;
     v.share_ns = micro > 0 ? clv_micro_share_ns(v.latency_ns, v.period_ns, micro) : 0;
-    if (clv_candidates_has_fit(queue) &&
+    if (has_incumbent(x) &&
         !clv_verdict_better(&v, &queue->tried[queue->best].verdict, x->options->objective))
         return CLV_OK;
     queue->max_judged++;
@@ -519,8 +526,8 @@ static clv_status solve(exact *x, clv_exact_end *ret, clv_error *err)
     bool all = x->options->use_all_devices, seen;
     x->work_max = WORK_MAX;
     CLV_TRY(search(x, false, all, &seen, err));
-    if (seen && all && !clv_candidates_has_fit(queue))
-        CLV_TRY(search(x, false, false, &seen, err));
+    if (seen && all && !has_incumbent(x))
+        CLV_TRY(search(x, false, all = false, &seen, err));
     if (!seen)
         return CLV_OK;
     *ret = CLV_EXACT_INFEASIBLE;

@@ -19,8 +19,10 @@ typedef struct {
                                 one that fits: CLV_ECANCELED */
     clv_search_kind kind;
     clv_objective objective;
-    bool first_fit;       /* stop at the first plan that compiles */
-    bool use_all_devices; /* as many groups as devices, where there are units enough */
+    bool first_fit; /* stop at the first plan that compiles */
+    /* As many groups as devices, where there are units enough; where rules leave no plan that fits
+     * with so many, fewer. */
+    bool use_all_devices;
     int32_t max_judged;   /* 0: the default of the search */
     int32_t microbatches; /* for throughput: the least time of so many one behind the other, filling
                              and draining included; 0: the least period */
@@ -34,6 +36,7 @@ typedef struct {
     double proportion; /* available memory proportion; 0: each device's default */
     clv_verdict verdict;
     const char *move; /* how it was made: "memory balance", "unit 12: device 0 to 1 (child)", ... */
+    bool leaves_out;  /* all devices are asked for, and one has no units */
 } clv_candidate;
 
 typedef struct {

@@ -158,7 +158,7 @@ Test(verify, refuses_a_plan_that_the_checker_refuses)
 
 Test(verify, refuses_wrong_usage)
 {
-    refused(2, "m.onnx", "a model and its plan are expected, 1 given");
+    refused(2, "m.onnx", "a model, its plan, and maybe a lowered folder are expected, 1 given");
     refused(2, "m.onnx p.json --proof-only --all",
             "--proof-only runs nothing, so --all has no use");
     refused(74, "m.onnx none.json", "none.json");

@@ -168,24 +168,35 @@ static int64_t measure(const clv_verdict *v, clv_objective objective)
 }
 
 /* How many assignments are legal and meet the rules; the least latency or period of those that fit,
- * -1 without. */
+ * -1 without. Where all devices are asked for, of plans that use all, if one of those fits. */
 static int32_t brute_force(const clv_partition_problem *p, const stated *s,
-                           const synthetic_judge *judge, clv_objective objective, int64_t *ret_best)
+                           const synthetic_judge *judge, const clv_partition_options *o,
+                           int64_t *ret_best)
 {
     int32_t device_of[UNITS_MAX] = { 0 }, n = 0, all = 1;
+    int32_t most = p->n_devices < s->n ? p->n_devices : s->n;
+    bool best_uses_all = false;
     *ret_best = -1;
     for (int32_t u = 0; u < s->n; u++)
         all *= p->n_devices;
     for (int32_t k = 0; k < all; k++) {
-        for (int32_t u = 0, rest = k; u < s->n; u++, rest /= p->n_devices)
+        uint32_t used = 0;
+        for (int32_t u = 0, rest = k; u < s->n; u++, rest /= p->n_devices) {
             device_of[u] = rest % p->n_devices;
+            used |= 1U << device_of[u];
+        }
         if (!synthetic_legal(p, device_of) || !meets_rules(p, s, device_of))
             continue;
         n++;
         clv_assignment a = { device_of, 0, NULL };
         clv_verdict v = synthetic_verdict(judge, &a);
-        if (v.outcome == CLV_FITS && (*ret_best < 0 || measure(&v, objective) < *ret_best))
-            *ret_best = measure(&v, objective);
+        bool uses_all = o->use_all_devices && __builtin_popcount(used) == most;
+        int64_t got = measure(&v, o->objective);
+        if (v.outcome != CLV_FITS || (best_uses_all && !uses_all))
+            continue;
+        if (*ret_best < 0 || uses_all > best_uses_all || got < *ret_best)
+            *ret_best = got;
+        best_uses_all = uses_all;
     }
     return n;
 }
@@ -218,7 +229,8 @@ Test(rule_repair, finds_one_exactly_where_there_is_one)
         synthetic_judge judge = { .p = p };
         cr_assert_eq(clv_rule_repair_new(p, arena, &o, NULL), CLV_OK);
         clv_rule_outcome outcome = clv_rule_repair_find(o, device_of);
-        int32_t n = brute_force(p, &rules, &judge, CLV_THROUGHPUT, &period);
+        clv_partition_options asked = { .objective = CLV_THROUGHPUT };
+        int32_t n = brute_force(p, &rules, &judge, &asked, &period);
         cr_assert_eq(outcome, n > 0 ? CLV_RULES_FEASIBLE : CLV_RULES_INFEASIBLE,
                      "seed %d: %d, brute %d", (int)seed, (int)outcome, n);
         if (outcome == CLV_RULES_FEASIBLE)
@@ -270,7 +282,7 @@ static void search_with(clv_search_kind kind, int32_t *ret_best, int32_t *ret_fo
                                     .use_all_devices = seed % 3 == 0 };
         judge.bounded_at = 1;
         cr_assert_eq(clv_partition_solve(p, &judge, &o, arena, &r, NULL), CLV_OK);
-        int32_t n = brute_force(p, &rules, &j, o.objective, &least);
+        int32_t n = brute_force(p, &rules, &j, &o, &least);
         cr_assert_eq(r.rules_unmet, n == 0, "seed %d", (int)seed);
         cr_assert_eq(r.proven, n == 0, "seed %d", (int)seed);
         for (int32_t i = 0; i < r.n_judged; i++)
@@ -371,7 +383,7 @@ Test(rule_repair, survives_running_out_of_memory_anywhere)
         synthetic_judge j = { .p = p };
         clv_partition_judge judge = synthetic_as_judge(&j, 4);
         clv_partition_options o = { .objective = CLV_THROUGHPUT, .max_judged = 6 };
-        bool none = brute_force(p, &rules, &j, CLV_THROUGHPUT, &period) == 0;
+        bool none = brute_force(p, &rules, &j, &o, &period) == 0;
         clv_status status = CLV_ENOMEM;
         for (size_t limit = 1; status != CLV_OK && limit < 1 << 22; limit += 1024) {
             clv_arena *arena = clv_arena_new(NULL, limit);
