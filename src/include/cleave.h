@@ -59,14 +59,14 @@ extern "C" {
 /* -- version -- */
 
 #define CLEAVE_VERSION_MAJOR 0
-#define CLEAVE_VERSION_MINOR 2
+#define CLEAVE_VERSION_MINOR 3
 #define CLEAVE_VERSION_PATCH 0
-/* To be compared: 0x000200 is 0.2.0. */
+/* To be compared: 0x000300 is 0.3.0. */
 #define CLEAVE_VERSION_NUMBER                                                                      \
     ((CLEAVE_VERSION_MAJOR << 16) | (CLEAVE_VERSION_MINOR << 8) | CLEAVE_VERSION_PATCH)
 
 /* Of the library that runs, which may be another than that of the header. */
-CLEAVE_API const char *cleave_version(void); /* "0.2.0" */
+CLEAVE_API const char *cleave_version(void); /* "0.3.0" */
 CLEAVE_API unsigned cleave_version_number(void);
 
 /* -- status and errors -- */

@@ -106,7 +106,7 @@ Test(use, cmake_finds_the_installed_package)
 {
     works("cmake --install " TEST_BINARY_DIR " --prefix $PWD/prefix >install.log");
     works("printf 'cmake_minimum_required(VERSION 3.25)\\nproject(p C)\\n"
-          "find_package(cleave 0.2 REQUIRED)\\nadd_executable(p " TEST_SOURCE_DIR
+          "find_package(cleave 0.3 REQUIRED)\\nadd_executable(p " TEST_SOURCE_DIR
           "/docs/example.c)\\ntarget_link_libraries(p cleave::cleave)\\n' > CMakeLists.txt; "
           "cmake -S . -B b -DCMAKE_PREFIX_PATH=$PWD/prefix >cmake.log");
     works("grep -q 'CLEAVE_SANITIZE:[A-Z]*=.' " TEST_BINARY_DIR "/CMakeCache.txt && exit 0; "
