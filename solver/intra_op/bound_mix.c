@@ -34,30 +34,35 @@ static bool read_loose(clv_intra_op_bound *b, bool forward, double factor, int32
     return true;
 }
 
-static void hold(clv_intra_op_bound *b, int32_t v, int32_t c, int64_t sign)
-{
-    const clv_intra_op_problem *p = b->p;
+/* What is left in each row. Choices are taken that may be over the limit, whatever they hold. */
+typedef struct {
+    clv_int128 row[MOST_ROWS];
+    int32_t n;
+} room_left;
 
+static void hold(const clv_intra_op_problem *p, room_left *room, int32_t v, int32_t c, int32_t sign)
+{
     for (int32_t i = p->first_span[v]; i < p->first_span[v + 1]; i++)
         for (int64_t r = p->span_lo[i]; r < p->span_hi[i]; r++)
-            b->room[r] -= sign * p->usage[p->span_usage[i] + c];
+            room->row[r] -= (clv_int128)sign * p->usage[p->span_usage[i] + c];
 }
 
-static bool all_fits(const clv_intra_op_bound *b)
+static bool all_fits(const room_left *room)
 {
-    for (int32_t r = 0; r < b->n_rows; r++)
-        if (b->room[r] < 0)
+    for (int32_t r = 0; r < room->n; r++)
+        if (room->row[r] < 0)
             return false;
     return true;
 }
 
-static bool fits_whole(clv_intra_op_bound *b, const int32_t *choice)
+static bool fits_whole(const clv_intra_op_bound *b, const int32_t *choice, room_left *room)
 {
+    room->n = b->n_rows;
     for (int32_t r = 0; r < b->n_rows; r++)
-        b->room[r] = b->p->usage_limit;
+        room->row[r] = b->p->usage_limit;
     for (int32_t v = 0; v < b->p->n_nodes; v++)
-        hold(b, v, choice[v], 1);
-    return all_fits(b);
+        hold(b->p, room, v, choice[v], 1);
+    return all_fits(room);
 }
 
 /* What v costs with choice c, with its edges to the others as they are; nevers apart. */
@@ -109,21 +114,23 @@ static int32_t order_nodes(clv_intra_op_bound *b, const int32_t *choice, const i
  * on the way. */
 static void walk_between(clv_intra_op_bound *b, bool forward, int32_t *choice, const int32_t *to)
 {
+    room_left room;
     int32_t n = order_nodes(b, choice, to), best = -1, nevers = 0;
     double cost = 0, least = 0;
     int32_t *from = b->mix[2];
 
+    fits_whole(b, choice, &room);
     memcpy(from, choice, (size_t)b->p->n_nodes * sizeof *from);
     for (int32_t k = 0; k < n; k++) {
         int32_t v = b->mix[3][forward ? k : n - 1 - k], before = 0;
 
         cost -= cost_at(b, choice, v, choice[v], &before);
         nevers -= before;
-        hold(b, v, choice[v], -1);
+        hold(b->p, &room, v, choice[v], -1);
         choice[v] = to[v];
         cost += cost_at(b, choice, v, choice[v], &nevers);
-        hold(b, v, choice[v], 1);
-        if (nevers <= 0 && cost < least && all_fits(b)) {
+        hold(b->p, &room, v, choice[v], 1);
+        if (nevers <= 0 && cost < least && all_fits(&room)) {
             least = cost;
             best = k;
         }
@@ -140,17 +147,18 @@ bool clv_intra_op_bound_mix(clv_intra_op_bound *b, bool forward, int32_t *choice
     size_t size = (size_t)b->p->n_nodes * sizeof *choice;
     int32_t *most = b->mix[0], *now = b->mix[1];
     double low = 1 / FARTHEST, high = FARTHEST;
+    room_left room;
     bool over = false;
 
     if (!b->n_rows || b->n_rows > MOST_ROWS || !read_loose(b, forward, high, choice) ||
-        !fits_whole(b, choice))
+        !fits_whole(b, choice, &room))
         return false;
     for (int i = 0; i < BISECTIONS; i++) {
         double factor = i ? (low + high) / 2 : 1;
 
         if (!read_loose(b, forward, factor, now))
             return false;
-        if (fits_whole(b, now)) {
+        if (fits_whole(b, now, &room)) {
             memcpy(choice, now, size);
             high = factor;
         } else {
@@ -160,9 +168,7 @@ bool clv_intra_op_bound_mix(clv_intra_op_bound *b, bool forward, int32_t *choice
         }
     }
     if (over) {
-        fits_whole(b, choice);
         walk_between(b, forward, choice, most);
-        fits_whole(b, choice);
         walk_between(b, !forward, choice, most);
     }
     return true;
