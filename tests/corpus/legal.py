@@ -32,7 +32,7 @@ import time
 
 from sizes import binding_of
 
-REFUSED, UNREADABLE, NO_PLAN, TOO_LONG = 65, 74, 3, 124
+REFUSED, UNREADABLE, NO_PLAN, TOO_LONG = (2, 65), 74, 3, 124
 FORMS = ("devices", "emulate")
 STEPS = ("check", *("as " + form for form in FORMS))
 
@@ -105,7 +105,7 @@ def judge(args, job):
 
 def failures_of(row):
     """[(step, why)]"""
-    if row["plan"] not in (0, REFUSED, NO_PLAN, TOO_LONG):
+    if row["plan"] not in (0, *REFUSED, NO_PLAN, TOO_LONG):
         return [("plan", f"exit {row['plan']}: {row['why']}")]
     if row["plan"] != 0:
         return []
