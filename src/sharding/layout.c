@@ -304,8 +304,8 @@ static clv_status check_sizes(const check *c, int32_t dim, const int32_t *axes, 
         f.parts *= c->mesh->size[a];
         if (i + 1 < n && next == above)
             continue;
-        int64_t end = i + 1 < n ? next : size; /* the factor is end / above */
-        if (end % above != 0 || size % end != 0)
+        int64_t end = i + 1 < n ? next : size;                /* the factor is end / above */
+        if (end % above != 0 || (end > 0 && size % end != 0)) /* no elements: below */
             return clv_fail(err, CLV_EUSAGE,
                             "dimension %d of %" PRId64 " elements is not made of %" PRId64
                             " equal outer parts, as axis %.60s has it",
