@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "graph/backward.h"
+#include "graph/constant.h"
 
 /* The stage that an operator cannot come before, and whose it is. */
 typedef struct {
@@ -15,6 +16,7 @@ typedef struct {
     clv_shard_list *list;
     clv_arena *arena;
     const bool *backward;  /* by operator; NULL: none is */
+    const bool *constant;  /* by operator: made of constants alone, so it can be had anywhere */
     clv_shard_node **node; /* by operator: its entry with a stage; NULL */
     floor_stage *at;       /* by operator */
 } pass;
@@ -28,7 +30,8 @@ static floor_stage floor_of(const pass *p, clv_op op)
     for (int32_t k = 0; k < info->n_in; k++) {
         clv_tensor t = clv_op_input(p->g, info, k);
         clv_op from = t.i >= 0 ? clv_tensor_at(p->g, t)->producer : CLV_NO_OP;
-        if (from.i < 0 || (p->backward && p->backward[from.i] != is_backward))
+        if (from.i < 0 || p->constant[from.i] ||
+            (p->backward && p->backward[from.i] != is_backward))
             continue;
         floor_stage one = p->at[from.i];
         if (one.stage >= 0 &&
@@ -64,7 +67,7 @@ static clv_status check_op(pass *p, clv_op op, clv_error *err)
 clv_status clv_check_stage_order(clv_shard_list *list, clv_arena *arena, clv_error *err)
 {
     const clv_graph *g = list->model->main;
-    bool *backward = NULL;
+    bool *backward = NULL, *constant;
     pass p = { .g = g,
                .list = list,
                .arena = arena,
@@ -73,7 +76,9 @@ clv_status clv_check_stage_order(clv_shard_list *list, clv_arena *arena, clv_err
     if (!p.node || !p.at)
         return clv_fail_nomem(err, "checking stages");
     CLV_TRY(clv_backward_ops(g, NULL, arena, &backward, err));
+    CLV_TRY(clv_constant_ops(g, arena, &constant, err));
     p.backward = backward;
+    p.constant = constant;
     for (int32_t c = 0; c < list->n_configurations; c++) {
         memset(p.node, 0, (size_t)g->n_ops * sizeof *p.node);
         for (int32_t i = 0; i < list->n_nodes; i++)
