@@ -70,6 +70,12 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
   add_test(NAME corpus_plan COMMAND /usr/bin/python3 ${CORPUS}/corpus.py $<TARGET_FILE:cleave_cli>
            ${ONNX_TESTDATA} ${CMAKE_CURRENT_SOURCE_DIR}/data/models
            $<$<BOOL:${SANITIZED}>:--limit=100> COMMAND_EXPAND_LISTS)
+  if(CLEAVE_RUN_FOUND AND NOT SANITIZED) # what is planned is legal, can be lowered, and is right
+    add_test(NAME corpus_legal COMMAND /usr/bin/python3 ${CORPUS}/legal.py $<TARGET_FILE:cleave_cli>
+             ${ONNX_TESTDATA} ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable --devices 2,3 --every 24)
+    add_test(NAME corpus_legal_static COMMAND /usr/bin/python3 ${CORPUS}/legal.py $<TARGET_FILE:cleave_cli>
+             ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable ${CMAKE_CURRENT_SOURCE_DIR}/data/models --devices 4)
+  endif()
   add_test(NAME corpus_shapes COMMAND /usr/bin/python3 ${CORPUS}/compare_shapes.py
            $<TARGET_FILE:dump_shapes> --strip
            $<IF:$<BOOL:${SANITIZED}>,${CMAKE_CURRENT_SOURCE_DIR}/data/models,${ONNX_TESTDATA}>)

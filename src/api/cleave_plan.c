@@ -10,11 +10,13 @@
 #include "base/file.h"
 #include "cluster/cluster_json.h"
 #include "explain/report_plan.h"
+#include "pipeline/annotated_plan.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/plan_open.h"
 #include "plan/plan_json_write.h"
 #include "plan/plan_mesh.h"
 #include "problem/micro.h"
+#include "proto/same_model.h"
 
 #define DEFAULT_CLUSTER    "dgx-h100"
 #define DEFAULT_TIMEOUT_MS 600000 /* ten minutes: real compilers take minutes for one candidate */
@@ -260,6 +262,48 @@ cleave_status cleave_plan_load(cleave_model *model, const char *path, const clea
         status = load_plan(model, path, p, &err);
     if (status == CLV_OK)
         status = clv_control_check(&c, "the plan was read", &err);
+    if (status == CLV_OK)
+        *ret_plan = p;
+    else
+        cleave_plan_free(p);
+    return clv_return(status, &err, error);
+}
+
+static clv_status read_annotations(const cleave_model *m, const cleave_model *annotated,
+                                   const char *configuration, cleave_plan *p, clv_error *err)
+{
+    const char *difference;
+    const clv_annotated_plan_request req = { .file = annotated->file,
+                                             .model = annotated->model,
+                                             .name = annotated->name,
+                                             .configuration = configuration,
+                                             .bindings = annotated->bindings,
+                                             .n_bindings = annotated->n_bindings };
+    CLV_TRY(clv_onnx_same_model(m->file, annotated->file, p->arena, &difference, err));
+    if (difference)
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s is not %s with annotations: beside it, its %s; expected one model",
+                        annotated->name, m->name, difference);
+    CLV_TRY(clv_plan_of_annotations(&req, p->arena, &p->plan, err));
+    return show_plan(p, err);
+}
+
+cleave_status cleave_plan_of_annotations(cleave_model *model, cleave_model *annotated,
+                                         const char *configuration, const cleave_control *control,
+                                         cleave_plan **ret_plan, cleave_error *error)
+{
+    clv_error err;
+    clv_control c;
+    cleave_plan *p = NULL;
+    if (!model || !annotated || !ret_plan)
+        return clv_refuse(error, "cleave_plan_of_annotations needs two models and a place");
+    clv_status status = clv_control_begin(control, &c, &err);
+    if (status == CLV_OK)
+        status = new_plan(model, &p, &err);
+    if (status == CLV_OK)
+        status = read_annotations(model, annotated, configuration, p, &err);
+    if (status == CLV_OK)
+        status = clv_control_check(&c, "the annotations were read", &err);
     if (status == CLV_OK)
         *ret_plan = p;
     else

@@ -1,5 +1,7 @@
 #include "cli/cmd_verify.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +13,7 @@
 
 /* cleave verify: does a plan compute what its model computes? */
 
-enum { INPUTS, SEED, ALL, PROOF_ONLY, RUNNER, COMMON, N_OPTIONS = COMMON + 3 };
+enum { INPUTS, SEED, ALL, PROOF_ONLY, RUNNER, CONFIGURATION, BIND, COMMON, N_OPTIONS = COMMON + 3 };
 
 static const cli_option options[N_OPTIONS] = {
     [INPUTS] = { .name = "--inputs",
@@ -35,6 +37,15 @@ static const cli_option options[N_OPTIONS] = {
                  .kind = CLI_TEXT,
                  .value = "PATH",
                  .help = "the program that runs models; cleave-run, beside cleave or in PATH" },
+    [CONFIGURATION] = { .name = "--configuration",
+                        .kind = CLI_TEXT,
+                        .value = "NAME",
+                        .help = "of the annotations, where ANNOTATED has several" },
+    [BIND] = { .name = "--bind",
+               .kind = CLI_TEXT,
+               .value = "NAME=SIZE,...",
+               .help = "give symbolic dimensions of ANNOTATED a size",
+               .repeats = true },
     CLI_COMMON_OPTIONS,
 };
 
@@ -109,27 +120,68 @@ static int print_verdict(cli *c, const cleave_verification *v)
     return verdict;
 }
 
-static int verify(cli *c, const char *path, const char *plan_path, const cleave_verify_options *o)
+/* A plan file is JSON; a model never begins like that. */
+static bool is_plan_file(const char *path)
+{
+    FILE *f = fopen(path, "rb");
+    int byte = '{'; /* what cannot be read is for the reader of plans */
+    while (f && (byte = getc(f)) != EOF && isspace(byte))
+        ;
+    if (f)
+        (void)fclose(f);
+    return byte == '{' || byte == EOF;
+}
+
+typedef struct {
+    const char *model, *plan; /* paths; plan: a plan file, or an annotated model */
+    const char *configuration, *bindings;
+    const cleave_verify_options *options;
+} request;
+
+static cleave_status load_plan(const request *r, cleave_model *model, cleave_model *annotated,
+                               const cleave_control *control, cleave_plan **ret,
+                               cleave_error *error)
+{
+    return annotated
+               ? cleave_plan_of_annotations(model, annotated, r->configuration, control, ret, error)
+               : cleave_plan_load(model, r->plan, control, ret, error);
+}
+
+static int verify_opened(cli *c, const request *r, cleave_model *model, cleave_model *annotated)
 {
     cleave_control control = cli_control(c);
-    cleave_model *model = NULL;
     cleave_plan *plan = NULL;
     cleave_verification *v = NULL;
     cleave_error error;
-    int code = cli_open(c, path, &model);
 
-    if (code != CLI_EXIT_OK)
-        return code;
     cli_warn(c, model);
     cli_catch_signals(c);
-    cleave_status status = cleave_plan_load(model, plan_path, &control, &plan, &error);
+    cleave_status status = load_plan(r, model, annotated, &control, &plan, &error);
     cli_be_careful(true); /* a temporary folder has to go first */
     if (status == CLEAVE_OK)
-        status = cleave_verify(model, plan, o, &control, &v, &error);
+        status = cleave_verify(model, plan, r->options, &control, &v, &error);
     cli_forget_signals();
-    code = status == CLEAVE_OK ? print_verdict(c, v) : cli_fail_library(c, &error);
+    int code = status == CLEAVE_OK ? print_verdict(c, v) : cli_fail_library(c, &error);
     cleave_verification_free(v);
     cleave_plan_free(plan);
+    return code;
+}
+
+static int verify(cli *c, const request *r)
+{
+    cleave_model *model = NULL, *annotated = NULL;
+    bool is_plan = is_plan_file(r->plan);
+    if (is_plan && (r->configuration || r->bindings))
+        return cli_usage(c, "%s is for an annotated model, and '%s' is a plan file",
+                         r->configuration ? "--configuration" : "--bind", r->plan);
+    int code = cli_open(c, r->model, &model);
+    if (code == CLI_EXIT_OK && !is_plan)
+        code = cli_open(c, r->plan, &annotated);
+    if (code == CLI_EXIT_OK && annotated)
+        code = cli_bind(c, annotated, r->bindings);
+    if (code == CLI_EXIT_OK)
+        code = verify_opened(c, r, model, annotated);
+    cleave_model_free(annotated);
     cleave_model_free(model);
     return code;
 }
@@ -157,16 +209,22 @@ static int run(cli *c, const cli_args *args)
     o.lowered = args->n_operands == 3 ? args->operands[2] : NULL;
     o.seed = (uint64_t)v[SEED].number;
     o.runner = o.proof_only ? NULL : find_runner(c, &v[RUNNER]);
-    return verify(c, args->operands[0], args->operands[1], &o);
+    const request r = { .model = args->operands[0],
+                        .plan = args->operands[1],
+                        .configuration = v[CONFIGURATION].text,
+                        .bindings = v[BIND].text,
+                        .options = &o };
+    return verify(c, &r);
 }
 
 const cli_command cli_cmd_verify = {
     .name = "verify",
-    .operands = "MODEL PLAN [FOLDER]",
+    .operands = "MODEL PLAN|ANNOTATED [FOLDER]",
     .summary = "Show that a plan computes what its model computes",
     .details = "First by a proof over all tensors, devices and steps; then the model and all that "
                "'cleave lower' makes of it are run on the same inputs, and their outputs compared "
-               "(docs/verifying.md). What follows ';' is the default. Exit codes: 4 it computes "
+               "(docs/verifying.md). In place of a plan file an annotated model is taken, "
+               "whoever annotated it. What follows ';' is the default. Exit codes: 4 it computes "
                "something else, 5 it is not proven, 6 it cannot be written, 7 it does not run.",
     .options = options,
     .n_options = N_OPTIONS,

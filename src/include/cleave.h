@@ -341,6 +341,15 @@ CLEAVE_API cleave_status cleave_plan_make(cleave_model *model, const cleave_plan
 CLEAVE_API cleave_status cleave_plan_load(cleave_model *model, const char *path,
                                           const cleave_control *control, cleave_plan **ret_plan,
                                           cleave_error *error);
+/* The plan that the annotations of a file are, whoever wrote them, for the model that was annotated
+ * (docs/verifying.md). annotated needs its symbols bound; configuration: NULL where the file has
+ * one only. CLEAVE_EINPUT: the two differ in more than annotations, or an annotation is malformed
+ * or contradicts others; CLEAVE_EUNSUPPORTED: no plan is like that. Weights in other files are not
+ * compared. What annotations do not say, times, memory, a bound, is not known of such a plan. */
+CLEAVE_API cleave_status cleave_plan_of_annotations(cleave_model *model, cleave_model *annotated,
+                                                    const char *configuration,
+                                                    const cleave_control *control,
+                                                    cleave_plan **ret_plan, cleave_error *error);
 CLEAVE_API void cleave_plan_free(cleave_plan *plan);
 
 /* The report; its JSON is the plan file (docs/formats/plan.schema.json). */

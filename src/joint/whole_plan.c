@@ -4,6 +4,7 @@
 #include "explain/shard_findings.h"
 #include "lower/derived_layouts.h"
 #include "lower/plan_specs.h"
+#include "lower/spmd_plan.h"
 #include "notation/layout_text.h"
 #include "plan/plan_check.h"
 #include "proto/fingerprint.h"
@@ -100,15 +101,6 @@ static const char *copy_str(clv_arena *arena, clv_str s)
     return clv_arena_printf(arena, "%.*s", CLV_STR_ARG(s));
 }
 
-static const char *axes_text(const widening *w, uint32_t axes)
-{
-    const char *text = "";
-    for (int32_t a = 0; text && a < w->mesh->n_axes; a++)
-        if (axes >> a & 1)
-            text = clv_arena_printf(w->arena, "%s%s%s", text, *text ? "," : "", w->mesh->name[a]);
-    return text;
-}
-
 static const char *layout_text(const widening *w, const clv_layout *layout, clv_tensor t)
 {
     char text[CLV_LAYOUT_TEXT];
@@ -131,7 +123,7 @@ static clv_status add_collectives(widening *w, clv_error *err)
         clv_tensor from = clv_op_input(l->model->main, &l->model->main->ops[i], 0);
         all[w->plan->n_collectives++] = (clv_plan_collective){
             .kind = clv_step_name(c->step.kind),
-            .axes = axes_text(w, c->step.axes),
+            .axes = clv_plan_axes_text(w->mesh, c->step.axes, w->arena),
             .tensor = copy_str(w->arena, clv_tensor_at(g, c->tensor)->name),
             .reader = c->reader.i < 0 ? NULL : copy_str(w->arena, g->ops[c->reader.i].label),
             .from = layout_text(w, &l->layout_of[from.i], c->tensor),
@@ -145,18 +137,6 @@ static clv_status add_collectives(widening *w, clv_error *err)
     return CLV_OK;
 }
 
-/* "dp=b tp=n" */
-static const char *split_text(const widening *w, int32_t op)
-{
-    const char *text = "";
-    const clv_op_choice *choice = clv_shard_choice(w->problem, w->solution, (clv_op){ op });
-    for (int32_t a = 0; text && choice && a < w->mesh->n_axes; a++)
-        if (choice->factor[a] >= 0)
-            text = clv_arena_printf(w->arena, "%s%s%s=%s", text, *text ? " " : "", w->mesh->name[a],
-                                    w->problem->factors[op].factors[choice->factor[a]].name);
-    return text;
-}
-
 static clv_status add_splits(widening *w, clv_error *err)
 {
     const clv_graph *g = w->req->model->main;
@@ -164,9 +144,14 @@ static clv_status add_splits(widening *w, clv_error *err)
     clv_plan_axis *axes = CLV_NEW_ARRAY(w->arena, clv_plan_axis, w->mesh->n_axes);
     if (!split || !axes)
         return no_memory(err);
-    for (int32_t i = 0; i < g->n_ops; i++)
-        if (!(split[g->ops[i].file_index] = split_text(w, i)))
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        const clv_op_choice *choice = clv_shard_choice(w->problem, w->solution, (clv_op){ i });
+        const char *text =
+            choice ? clv_plan_split_text(&w->problem->factors[i], w->mesh, choice, w->arena) : "";
+        if (!text)
             return no_memory(err);
+        split[g->ops[i].file_index] = text;
+    }
     for (int32_t a = 0; a < w->mesh->n_axes; a++)
         axes[a] = (clv_plan_axis){ .name = w->mesh->name[a], .size = w->mesh->size[a] };
     w->plan->split_of_op = split;

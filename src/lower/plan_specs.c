@@ -1,12 +1,11 @@
 #include "lower/plan_specs.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 #include "base/map.h"
 #include "notation/layout_spec.h"
 #include "notation/spec_shards.h"
+#include "plan/plan_annotations.h"
 #include "plan/plan_mesh.h"
+#include <inttypes.h>
 
 typedef struct {
     const clv_plan *plan;
@@ -138,61 +137,33 @@ typedef struct {
     clv_arena *scratch;
 } node_check;
 
-static int by_device(const void *a, const void *b)
+/* A copy on each of so many devices, as a tensor of open size is annotated. */
+static bool is_whole_on(const clv_sharding_spec *spec, int32_t n_devices)
 {
-    const clv_shard *x = a, *y = b;
-    return (x->device > y->device) - (x->device < y->device);
-}
-
-/* Do both give each device the same part of the tensor? */
-static clv_status same_parts(const node_check *c, clv_tensor t, const clv_sharding_spec *a,
-                             const clv_sharding_spec *b, bool *ret, clv_error *err)
-{
-    clv_tensor_split split;
-    clv_shards x, y;
-    clv_error inner;
-    *ret = false;
-    if (!split_of(c->layouts, t, &split))
-        return CLV_OK;
-    clv_status status = clv_spec_shards(a, &split, c->scratch, &x, &inner);
-    if (status == CLV_OK)
-        status = clv_spec_shards(b, &split, c->scratch, &y, &inner);
-    if (status == CLV_ENOMEM)
-        return no_memory(err);
-    if (status != CLV_OK || x.n != y.n || x.rank != y.rank)
-        return CLV_OK;
-    qsort(x.at, (size_t)x.n, sizeof *x.at, by_device);
-    qsort(y.at, (size_t)y.n, sizeof *y.at, by_device);
-    size_t size = (size_t)x.rank * sizeof(int64_t);
-    bool same = memcmp(x.dims, y.dims, size) == 0;
-    for (int32_t i = 0; same && i < x.n; i++)
-        same = x.at[i].device == y.at[i].device &&
-               memcmp(x.at[i].offset, y.at[i].offset, size) == 0 &&
-               memcmp(x.at[i].size, y.at[i].size, size) == 0;
-    *ret = same;
-    return CLV_OK;
-}
-
-static clv_tensor operand_named(const clv_graph *g, const clv_op_info *op, const char *name)
-{
-    for (int32_t k = 0; k < op->n_in + op->n_out; k++) {
-        clv_tensor t = k < op->n_in ? clv_op_input(g, op, k) : clv_op_output(g, op, k - op->n_in);
-        if (t.i >= 0 && clv_str_is(clv_tensor_at(g, t)->name, name))
-            return t;
+    int32_t n = 0;
+    for (int32_t i = 0; i < spec->n_device; i++) {
+        int32_t members = 1;
+        for (int32_t g = 0; g < spec->n_groups; g++)
+            if (spec->groups[g].key == spec->device[i])
+                members = spec->groups[g].n_devices;
+        n += members;
     }
-    return CLV_NO_TENSOR;
+    return spec->n_dims == 0 && n == n_devices;
 }
 
 static clv_status check_spec(const node_check *c, const clv_sharding_spec *spec, clv_error *err)
 {
     const clv_sharding_spec *own = NULL;
-    clv_tensor t = operand_named(c->layouts->graph, c->op, spec->tensor);
+    clv_tensor t = clv_op_operand(c->layouts->graph, c->op, spec->tensor);
+    clv_tensor_split split;
     bool same = false;
     for (int32_t i = 0; i < c->own->note.n_specs && !own; i++)
         if (strcmp(c->own->note.specs[i].tensor, spec->tensor) == 0)
             own = &c->own->note.specs[i];
-    if (own)
-        CLV_TRY(same_parts(c, t, spec, own, &same, err));
+    if (own && split_of(c->layouts, t, &split))
+        CLV_TRY(clv_specs_same_parts(spec, own, &split, c->scratch, &same, err));
+    else if (!own)
+        same = is_whole_on(spec, c->layouts->mesh.n_devices);
     if (same)
         return CLV_OK;
     return clv_fail(err, CLV_EFORMAT,

@@ -85,6 +85,26 @@ clv_status clv_spmd_read_phases(clv_spmd *s, clv_arena *arena, int32_t **ret_of,
 
 /* -- how operators are split -- */
 
+const char *clv_plan_split_text(const clv_factors *f, const clv_mesh *mesh,
+                                const clv_op_choice *choice, clv_arena *arena)
+{
+    const char *text = "";
+    for (int32_t a = 0; text && a < mesh->n_axes; a++)
+        if (choice->factor[a] >= 0)
+            text = clv_arena_printf(arena, "%s%s%s=%s", text, *text ? " " : "", mesh->name[a],
+                                    f->factors[choice->factor[a]].name);
+    return text;
+}
+
+const char *clv_plan_axes_text(const clv_mesh *mesh, uint32_t axes, clv_arena *arena)
+{
+    const char *text = "";
+    for (int32_t a = 0; text && a < mesh->n_axes; a++)
+        if (axes >> a & 1)
+            text = clv_arena_printf(arena, "%s%s%s", text, *text ? "," : "", mesh->name[a]);
+    return text;
+}
+
 /* Is the text, of n bytes, the word? */
 static bool is_word(const char *text, size_t n, const char *word)
 {

@@ -3,6 +3,7 @@
 #ifndef CLV_LOWER_SPMD_PLAN_H
 #define CLV_LOWER_SPMD_PLAN_H
 
+#include "cost/shard_choices.h"
 #include "lower/spmd.h"
 
 /* One step of the plan's list of collectives. */
@@ -22,6 +23,12 @@ typedef struct {
  * O(collectives + tensors). */
 clv_status clv_spmd_read_steps(const clv_spmd *s, clv_arena *arena, clv_plan_steps *ret,
                                clv_error *err);
+
+/* How plans write what is read here: "dp=b tp=n", the factor that each axis splits; "dp,tp", the
+ * axes of a step. NULL: no memory. */
+const char *clv_plan_split_text(const clv_factors *f, const clv_mesh *mesh,
+                                const clv_op_choice *choice, clv_arena *arena);
+const char *clv_plan_axes_text(const clv_mesh *mesh, uint32_t axes, clv_arena *arena);
 
 /* By operator the factor that each axis splits: n_ops * CLV_MESH_AXES_MAX, -1 for none.
  * CLV_EFORMAT: the rule of an operator does not admit it. O(operators). */

@@ -2,6 +2,8 @@
 #include "notation/spec_shards.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     const clv_sharding_spec *spec;
@@ -193,5 +195,39 @@ clv_status clv_spec_shards(const clv_sharding_spec *spec, const clv_tensor_split
     }
     CLV_TRY(make_shards(&s, &groups, arena, &shards, err));
     *ret = shards;
+    return CLV_OK;
+}
+
+/* -- two specs -- */
+
+static int by_device(const void *a, const void *b)
+{
+    const clv_shard *x = a, *y = b;
+    return (x->device > y->device) - (x->device < y->device);
+}
+
+clv_status clv_specs_same_parts(const clv_sharding_spec *a, const clv_sharding_spec *b,
+                                const clv_tensor_split *tensor, clv_arena *scratch, bool *ret,
+                                clv_error *err)
+{
+    clv_shards x, y;
+    clv_error inner;
+    *ret = false;
+    clv_status status = clv_spec_shards(a, tensor, scratch, &x, &inner);
+    if (status == CLV_OK)
+        status = clv_spec_shards(b, tensor, scratch, &y, &inner);
+    if (status == CLV_ENOMEM)
+        return clv_fail_nomem(err, "the parts of a tensor");
+    if (status != CLV_OK || x.n != y.n || x.rank != y.rank)
+        return CLV_OK;
+    qsort(x.at, (size_t)x.n, sizeof *x.at, by_device);
+    qsort(y.at, (size_t)y.n, sizeof *y.at, by_device);
+    size_t size = (size_t)x.rank * sizeof(int64_t);
+    bool same = memcmp(x.dims, y.dims, size) == 0;
+    for (int32_t i = 0; same && i < x.n; i++)
+        same = x.at[i].device == y.at[i].device &&
+               memcmp(x.at[i].offset, y.at[i].offset, size) == 0 &&
+               memcmp(x.at[i].size, y.at[i].size, size) == 0;
+    *ret = same;
     return CLV_OK;
 }

@@ -38,4 +38,10 @@ typedef struct {
 clv_status clv_spec_shards(const clv_sharding_spec *spec, const clv_tensor_split *tensor,
                            clv_arena *arena, clv_shards *ret, clv_error *err);
 
+/* Do both specs give each device the same part of the tensor, however they are written? One that
+ * clv_spec_shards() does not take is like no other. Scratch is the caller's. CLV_ENOMEM. */
+clv_status clv_specs_same_parts(const clv_sharding_spec *a, const clv_sharding_spec *b,
+                                const clv_tensor_split *tensor, clv_arena *scratch, bool *ret,
+                                clv_error *err);
+
 #endif

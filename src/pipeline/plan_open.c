@@ -63,9 +63,7 @@ static clv_status check_uneven(const clv_plan *given, const clv_plan *own, clv_e
     return CLV_OK;
 }
 
-/* Replaces what the file says of layouts by what follows from its decisions; the two may not
- * contradict each other. */
-static clv_status derive(clv_plan *plan, const clv_model *model, clv_arena *arena, clv_error *err)
+clv_status clv_plan_derive(clv_plan *plan, const clv_model *model, clv_arena *arena, clv_error *err)
 {
     const clv_plan given = *plan;
     clv_plan_decisions d;
@@ -77,8 +75,9 @@ static clv_status derive(clv_plan *plan, const clv_model *model, clv_arena *aren
     CLV_TRY(check_found(&given, plan, err));
     CLV_TRY(check_partial(&given, plan, err));
     CLV_TRY(check_uneven(&given, plan, err));
-    return clv_plan_check_specs(plan, given.annotations, given.n_annotations, &d.layouts, arena,
-                                err);
+    CLV_TRY(
+        clv_plan_check_specs(plan, given.annotations, given.n_annotations, &d.layouts, arena, err));
+    return clv_plan_check_annotations(plan, model->main, arena, err);
 }
 
 clv_status clv_plan_open(const clv_plan_file *file, const clv_model *model, const char *name,
@@ -95,5 +94,5 @@ clv_status clv_plan_open(const clv_plan_file *file, const clv_model *model, cons
     CLV_TRY(clv_plan_find_nodes(plan, model->main, arena, err));
     CLV_TRY(clv_plan_check(plan, model->main, arena, err));
     *ret = plan;
-    return clv_plan_has_mesh(plan) ? derive(plan, model, arena, err) : CLV_OK;
+    return clv_plan_has_mesh(plan) ? clv_plan_derive(plan, model, arena, err) : CLV_OK;
 }

@@ -16,4 +16,9 @@ typedef struct {
 clv_status clv_plan_open(const clv_plan_file *file, const clv_model *model, const char *name,
                          clv_arena *arena, clv_plan **ret, clv_error *err);
 
+/* Replaces what a plan with meshes says of layouts by what follows from its decisions. CLV_EFORMAT:
+ * the two contradict each other. In the arena. O(operators + edges + shards). */
+clv_status clv_plan_derive(clv_plan *plan, const clv_model *model, clv_arena *arena,
+                           clv_error *err);
+
 #endif

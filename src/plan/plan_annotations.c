@@ -88,6 +88,16 @@ typedef struct {
     clv_map seen;  /* names that have a spec already */
 } node_check;
 
+clv_tensor clv_op_operand(const clv_graph *g, const clv_op_info *op, const char *name)
+{
+    for (int32_t k = 0; k < op->n_in + op->n_out; k++) {
+        clv_tensor t = k < op->n_in ? clv_op_input(g, op, k) : clv_op_output(g, op, k - op->n_in);
+        if (t.i >= 0 && clv_str_is(clv_tensor_at(g, t)->name, name))
+            return t;
+    }
+    return CLV_NO_TENSOR;
+}
+
 static int32_t known_rank(const clv_graph *g, clv_tensor tensor)
 {
     const clv_tensor_info *t = clv_tensor_at(g, tensor);

@@ -23,6 +23,9 @@ clv_status clv_plan_find_nodes(clv_plan *plan, const clv_graph *graph, clv_arena
 clv_status clv_plan_check_annotations(const clv_plan *plan, const clv_graph *graph,
                                       clv_arena *arena, clv_error *err);
 
+/* The input or output of an operator that has the name; CLV_NO_TENSOR. O(operands). */
+clv_tensor clv_op_operand(const clv_graph *graph, const clv_op_info *op, const char *name);
+
 /* The explicit inputs and outputs of an operator by name: clv_op_named() gives the tensor of a
  * name, or CLV_NO_TENSOR. For many tensors of one operator. O(operands). */
 clv_status clv_op_names(const clv_graph *graph, const clv_op_info *op, clv_arena *arena,

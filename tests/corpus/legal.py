@@ -7,7 +7,7 @@ Usage: legal.py CLEAVE FOLDER_OR_FILE... [--devices 2,3,4,8] [--objectives laten
 
 Each model is planned for each number of devices and each objective, by the whole search and over one mesh
 of all devices, which splits where the search would not. What is written is given to 'shards --check', to
-'lower' as devices and side by side, and to 'verify', which runs it where it can: with the first test data
+'verify' as annotations of anybody, to 'lower' as devices and side by side, and to 'verify', which runs it where it can: with the first test data
 set beside the model, else with random inputs. Weights that are not there are left out, as ranges.
 Symbols without a value in --bind get one of sizes.py.
 
@@ -33,8 +33,11 @@ import time
 from sizes import binding_of
 
 REFUSED, UNREADABLE, NO_PLAN, TOO_LONG = (2, 65), 74, 3, 124
+WEIGHTS_MAX = 1 << 30  # bytes beside a model; more are not copied
 FORMS = ("devices", "emulate")
-STEPS = ("check", *("as " + form for form in FORMS))
+# Why a step cannot be done, which is no fault of the plan.
+PRINCIPLE = ("is trained and writes its statistics in place",)  # devices side by side would share them
+STEPS = ("check", "annotations", *("as " + form for form in FORMS))
 
 
 def call(args, *words):
@@ -55,8 +58,13 @@ def bindings(args, path):
     return [w for s in symbols for w in ("--bind", f"{s}={binding_of(s, symbols, args.given)}")], 0, ""
 
 
+def beside_of(path):
+    """Bytes of a model and of what may be its weights."""
+    return sum(e.stat().st_size for e in os.scandir(os.path.dirname(path) or ".") if e.is_file())
+
+
 def lower(args, path, plan, form, folder):
-    for weights in ("external", "ranges"):
+    for weights in ("external", "ranges") if beside_of(path) < WEIGHTS_MAX else ("ranges",):
         code, _, words = call(args, "lower", path, plan, "--form", form, "--weights", weights,
                               "-o", os.path.join(folder, f"{form}.{weights}"))
         if code != UNREADABLE:
@@ -64,11 +72,12 @@ def lower(args, path, plan, form, folder):
     return code, words
 
 
-def verify(args, path, plan):
+def verify(args, path, plan, with_data=True):
     """(verdict, why)"""
     data = os.path.join(os.path.dirname(path), "test_data_set_0")
-    given = ["--inputs", data] if os.path.isdir(data) and os.listdir(data) else []
-    code, out, words = call(args, "verify", path, plan, "--json", *given)
+    given = ["--inputs", data] if with_data and os.path.isdir(data) and os.listdir(data) else []
+    big = beside_of(path) >= WEIGHTS_MAX
+    code, out, words = call(args, "verify", path, plan, "--json", *(["--proof-only"] if big else given))
     try:
         v = json.loads(out)
         verdict, why = v["verdict"], v.get("original_fault") or v["conclusion"]
@@ -78,6 +87,8 @@ def verify(args, path, plan):
         return "proven, not run", v.get("why_not_run", "")
     if verdict == "does_not_run" and v.get("original_fault"):
         return "model does not run", why
+    if verdict == "does_not_run" and given and ", but input '" in out:  # of other sizes than --bind says
+        return verify(args, path, plan, with_data=False)
     return verdict, "" if verdict == "agrees" else why
 
 
@@ -97,6 +108,8 @@ def judge(args, job):
             return row
         row["check"], shown, words = call(args, "shards", out, "--check", "--json", *bind)
         row["why_check"] = words or shown[-400:] if row["check"] else ""
+        # what is annotated is read back as a plan of its own, which has to be as right
+        row["annotations"], _, row["why_annotations"] = call(args, "verify", path, out, "--proof-only", *bind)
         for form in FORMS:
             row["as " + form], row["why_as " + form] = lower(args, path, plan, form, tmp)
         row["verify"], row["why_verify"] = verify(args, path, plan)
@@ -113,13 +126,15 @@ def failures_of(row):
              if row[s] not in (0, TOO_LONG)]
     if row["verify"] not in ("agrees", "proven, not run", "model does not run", "too long"):
         found.append(("verify", f"{row['verify']}: {row['why_verify']}"))
-    return found
+    return [(step, why) for step, why in found if not any(p in why for p in PRINCIPLE)]
 
 
 def why_not(row):
     """Why there is no plan, or it was not run: a kind of reason, without the names in it."""
     if row["plan"] != 0:
         kind, words = "no plan", row["why"]
+    elif any(p in row["why_verify"] for p in PRINCIPLE):
+        kind, words = "not in every form", row["why_verify"]
     elif row["verify"] in ("agrees", "differs", "not_proven", "not_written", "does_not_run"):
         return ""
     else:

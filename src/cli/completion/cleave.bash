@@ -43,7 +43,7 @@ _cleave() {
     shards) options="--configuration --uneven --tiles --check --profile --bind --json --quiet --help" ;;
     annotate) options="--plan --output --keep-ir --json --quiet --help" ;;
     strip) options="--all --output --json --quiet --help" ;;
-    verify) options="--inputs --seed --all --proof-only --runner --json --quiet --help" ;;
+    verify) options="--inputs --seed --all --proof-only --runner --configuration --bind --json --quiet --help" ;;
     shard) options="--layout --plan --weights --fill --max-file-size --output --json --quiet --help" ;;
     reshard) options="--layout --plan --dry-run --weights --max-file-size --output --json --quiet --help" ;;
     collect) options="--output --json --quiet --help" ;;

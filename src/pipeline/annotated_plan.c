@@ -1,0 +1,580 @@
+#include "pipeline/annotated_plan.h"
+
+#include "cluster/alike_devices.h"
+#include "cost/resharder.h"
+#include "cost/shard_choices.h"
+#include "cost/shard_tables.h"
+#include "graph/infer.h"
+#include "lower/spmd_plan.h"
+#include "notation/layout_spec.h"
+#include "notation/layout_text.h"
+#include "notation/spec_shards.h"
+#include "pipeline/annotated_stages.h"
+#include "pipeline/plan_open.h"
+#include "plan/plan_annotations.h"
+#include "plan/plan_check.h"
+#include "plan/plan_mesh.h"
+#include "proto/fingerprint.h"
+#include "proto/read_annotations.h"
+#include "sharding/graph_factors.h"
+#include "sharding/mesh_levels.h"
+#include "sharding/refine_uneven.h"
+
+/* What a choice of an operator costs beside what its specs ask for: an input that comes otherwise
+ * than it is needed weighs most, for nodes take inputs as they are delivered. */
+enum { INPUT_MOVES = 1000, OUTPUT_MOVES = 10, REFUSED = -1 };
+
+typedef struct {
+    const clv_annotated_plan_request *req;
+    const clv_graph *g;
+    const clv_types *types;
+    clv_arena *arena, *scratch;
+    const clv_configuration *configuration;
+    const clv_node_annotation **note_of; /* by operator */
+    clv_annotated_stages stages;
+    clv_plan *plan;
+    /* of the mesh that is tried */
+    clv_mesh mesh, *meshes; /* the form; on the devices of each stage */
+    const clv_factors *factors;
+    clv_resharder *resharder;
+    clv_layout *kept; /* by tensor */
+    bool *is_made;    /* by tensor: an operator has made it, so kept is known */
+    clv_plan_collective *collectives;
+    int32_t n_collectives, cap_collectives;
+    const char *why_not; /* the first operator without a split; NULL */
+} building;
+
+static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, "an annotated plan"); }
+
+/* -- what the file says -- */
+
+static clv_status choose_configuration(building *b, const clv_annotation_set *set, clv_error *err)
+{
+    const char *wanted = b->req->configuration;
+    if (set->n_faults > 0)
+        return clv_fail(err, CLV_EFORMAT, "%s: %s", b->req->name, set->faults[0]);
+    if (set->n_configurations == 0)
+        return clv_fail(err, CLV_EFORMAT, "%s has no multi-device annotations", b->req->name);
+    if (!wanted && set->n_configurations > 1)
+        return clv_fail(err, CLV_EUSAGE,
+                        "%s has %d configurations, '%.80s' and '%.80s' among them, expected the "
+                        "name of one",
+                        b->req->name, (int)set->n_configurations, set->configurations[0].name,
+                        set->configurations[1].name);
+    for (int32_t i = 0; i < set->n_configurations; i++)
+        if (!wanted || strcmp(set->configurations[i].name, wanted) == 0)
+            b->configuration = &set->configurations[i];
+    if (!b->configuration)
+        return clv_fail(err, CLV_EUSAGE, "%s has no configuration '%.80s', but '%.80s'",
+                        b->req->name, wanted, set->configurations[0].name);
+    if (b->configuration->num_devices < 1 || b->configuration->num_devices > CLV_DEVICES_MAX)
+        return clv_fail(err, CLV_ELIMIT, "configuration '%.80s' has %lld devices, expected 1 to %d",
+                        b->configuration->name, (long long)b->configuration->num_devices,
+                        CLV_DEVICES_MAX);
+    return CLV_OK;
+}
+
+static clv_status check_note(building *b, const clv_op_info *op, const clv_node_annotation *note,
+                             clv_error *err)
+{
+    for (int32_t i = 0; i < note->n_specs; i++) {
+        clv_tensor t = clv_op_operand(b->g, op, note->specs[i].tensor);
+        const clv_type *type = t.i >= 0 ? &b->types->of[t.i] : NULL;
+        clv_tensor_split split;
+        clv_error inner;
+        if (!type)
+            return clv_fail(err, CLV_EFORMAT,
+                            "node '%.*s' has a spec for '%.80s', which it neither reads nor writes",
+                            CLV_STR_ARG(op->label), note->specs[i].tensor);
+        clv_status status =
+            clv_spec_check(&note->specs[i], type->kind == CLV_TYPE_TENSOR ? type->rank : 0,
+                           b->configuration->num_devices, b->scratch, &inner);
+        if (status != CLV_OK)
+            return clv_fail(err, status, "node '%.*s': %s", CLV_STR_ARG(op->label), inner.message);
+        if (note->specs[i].n_dims > 0 && !clv_split_of_type(type, &split))
+            return clv_fail(err, CLV_EUNSUPP,
+                            "node '%.*s' has a spec that splits '%.80s', whose size is not known: "
+                            "give its symbols sizes",
+                            CLV_STR_ARG(op->label), note->specs[i].tensor);
+    }
+    return CLV_OK;
+}
+
+static clv_status find_notes(building *b, clv_error *err)
+{
+    clv_annotation_set set;
+    int32_t *op_at = CLV_NEW_ARRAY(b->arena, int32_t, b->g->n_ops);
+    b->note_of = CLV_NEW_ARRAY(b->arena, const clv_node_annotation *, b->g->n_ops);
+    if (!op_at || !b->note_of)
+        return no_memory(err);
+    for (int32_t i = 0; i < b->g->n_ops; i++)
+        op_at[b->g->ops[i].file_index] = i;
+    CLV_TRY(clv_onnx_read_annotations(b->req->file, b->arena, &set, err));
+    CLV_TRY(choose_configuration(b, &set, err));
+    for (int32_t i = 0; i < set.n_nodes; i++) {
+        const clv_node_annotation *note = &set.nodes[i].note;
+        int32_t op = op_at[set.nodes[i].file_index];
+        if (strcmp(note->configuration, b->configuration->name) != 0)
+            continue;
+        if (b->note_of[op])
+            return clv_fail(err, CLV_EFORMAT,
+                            "node '%.*s' has two entries of configuration '%.80s', expected one",
+                            CLV_STR_ARG(b->g->ops[op].label), note->configuration);
+        CLV_TRY(check_note(b, &b->g->ops[op], note, err));
+        b->note_of[op] = note;
+    }
+    return CLV_OK;
+}
+
+static clv_status find_types(building *b, clv_error *err)
+{
+    const clv_binding *all = b->req->bindings;
+    int32_t n = b->req->n_bindings;
+    clv_inference *inference;
+    CLV_TRY(clv_bindings_complete(b->req->model, b->arena, &all, &n, err));
+    CLV_TRY(clv_infer(b->req->model, all, n, b->arena, &inference, err));
+    b->types = inference->main;
+    return CLV_OK;
+}
+
+/* -- a plan but for its splits -- */
+
+static clv_status add_devices(building *b, clv_error *err)
+{
+    int32_t n = (int32_t)b->configuration->num_devices, per_mesh = b->stages.per_mesh;
+    clv_plan *plan = b->plan;
+    int32_t *device_of_op = CLV_NEW_ARRAY(b->arena, int32_t, b->g->n_ops);
+    plan->devices = CLV_NEW_ARRAY(b->arena, clv_plan_device, n);
+    if (!plan->devices || !device_of_op)
+        return no_memory(err);
+    for (int32_t d = 0; d < n; d++) {
+        const char *name = b->configuration->n_device > 0
+                               ? b->configuration->device[d]
+                               : clv_arena_printf(b->arena, "device%d", (int)d);
+        if (!name)
+            return no_memory(err);
+        plan->devices[d] = (clv_plan_device){ .name = name,
+                                              .kind = "device",
+                                              .stage = -1,
+                                              .weight_bytes = CLV_PLAN_UNKNOWN,
+                                              .activation_bytes = CLV_PLAN_UNKNOWN,
+                                              .workspace_bytes = CLV_PLAN_UNKNOWN,
+                                              .peak_bytes = CLV_PLAN_UNKNOWN,
+                                              .capacity_bytes = CLV_PLAN_UNKNOWN,
+                                              .in_flight_bytes = CLV_PLAN_UNKNOWN };
+    }
+    for (int32_t k = 0; k < b->stages.n_meshes * per_mesh; k++)
+        plan->devices[b->stages.device[k]].stage = b->stages.stage_of_mesh[k / per_mesh];
+    for (int32_t i = 0; i < b->g->n_ops; i++) {
+        const int32_t *of_mesh = b->stages.device + b->stages.mesh_of_op[i] * per_mesh;
+        device_of_op[b->g->ops[i].file_index] = of_mesh[0];
+        for (int32_t k = 0; k < per_mesh; k++)
+            plan->devices[of_mesh[k]].n_ops++;
+    }
+    plan->n_devices = n;
+    plan->device_of_op = device_of_op;
+    return CLV_OK;
+}
+
+static clv_status add_bindings(building *b, clv_error *err)
+{
+    const clv_annotated_plan_request *req = b->req;
+    const char **all = CLV_NEW_ARRAY(b->arena, const char *, req->n_bindings);
+    if (!all)
+        return no_memory(err);
+    for (int32_t i = 0; i < req->n_bindings; i++)
+        if (!(all[i] = clv_arena_printf(b->arena, "%.*s=%lld", CLV_STR_ARG(req->bindings[i].symbol),
+                                        (long long)req->bindings[i].value)))
+            return no_memory(err);
+    b->plan->bindings = all;
+    b->plan->n_bindings = req->n_bindings;
+    return CLV_OK;
+}
+
+static clv_status begin_plan(building *b, clv_error *err)
+{
+    b->plan = CLV_NEW(b->arena, clv_plan);
+    if (!b->plan)
+        return no_memory(err);
+    const char *name = clv_arena_printf(b->arena, "%s", b->req->name);
+    if (!name)
+        return no_memory(err);
+    *b->plan = (clv_plan){ .model = name,
+                           .fingerprint = clv_onnx_fingerprint(b->req->model),
+                           .configuration = b->configuration->name,
+                           .cluster = b->configuration->name,
+                           .compiler = "none",
+                           .outcome = CLV_FITS,
+                           .n_stages = b->stages.n_stages,
+                           .n_ops = b->g->n_ops,
+                           .search = "annotations",
+                           .fill_ns = CLV_PLAN_UNKNOWN,
+                           .drain_ns = CLV_PLAN_UNKNOWN };
+    CLV_TRY(add_bindings(b, err));
+    return add_devices(b, err);
+}
+
+/* -- how an operator is split -- */
+
+/* A tensor at an operator, and what that says of it. */
+typedef struct {
+    int32_t op;
+    clv_tensor t;
+    const clv_sharding_spec *spec; /* NULL: nothing */
+} operand;
+
+static operand operand_of(const building *b, int32_t op, clv_tensor t)
+{
+    const clv_node_annotation *note = b->note_of[op];
+    operand ret = { op, t, NULL };
+    for (int32_t i = 0; note && t.i >= 0 && i < note->n_specs && !ret.spec; i++)
+        if (clv_str_is(clv_tensor_at(b->g, t)->name, note->specs[i].tensor))
+            ret.spec = &note->specs[i];
+    return ret;
+}
+
+/* In so many parts as the spec, dimension by dimension? Most choices fail by that. */
+static bool has_its_counts(const building *b, const clv_layout *layout,
+                           const clv_sharding_spec *spec, int32_t rank)
+{
+    int64_t left[CLV_RANK_MAX];
+    for (int32_t d = 0; d < rank; d++)
+        left[d] = 1;
+    for (int32_t a = 0; a < b->mesh.n_axes; a++)
+        if (layout->dim[a] >= 0)
+            left[layout->dim[a]] *= b->mesh.size[a];
+    for (int32_t i = 0; i < spec->n_dims; i++) {
+        int64_t axis = spec->dims[i].axis + (spec->dims[i].axis < 0 ? rank : 0), n = 1;
+        for (int32_t k = 0; k < spec->dims[i].n_simple; k++)
+            n *= spec->dims[i].simple[k].num_shards;
+        left[axis] = left[axis] == n ? 1 : 0;
+    }
+    for (int32_t d = 0; d < rank; d++)
+        if (left[d] != 1)
+            return false;
+    return true;
+}
+
+/* Does the layout give every device of the operator's stage the part that the spec gives it? */
+static clv_status is_like(building *b, const operand *o, const clv_layout *layout, bool *ret,
+                          clv_error *err)
+{
+    clv_tensor_split split;
+    clv_layout_spec own;
+    *ret = false;
+    for (int32_t a = 0; a < b->mesh.n_axes; a++)
+        if (layout->dim[a] == CLV_AXIS_PARTIAL)
+            return CLV_OK;
+    if (!clv_split_of_type(&b->types->of[o->t.i], &split)) {
+        *ret = o->spec->n_dims == 0; /* copies */
+        return CLV_OK;
+    }
+    if (!has_its_counts(b, layout, o->spec, split.rank))
+        return CLV_OK;
+    clv_mark mark = clv_arena_mark(b->scratch);
+    CLV_TRY(clv_layout_to_spec(layout, &b->meshes[b->stages.mesh_of_op[o->op]], &split, b->scratch,
+                               &own, err));
+    clv_status status = clv_specs_same_parts(&own.spec, o->spec, &split, b->scratch, ret, err);
+    clv_arena_rewind(b->scratch, mark);
+    return status;
+}
+
+/* Adds to *cost what the choice moves of input k; REFUSED: its spec is another. */
+static clv_status rate_input(building *b, int32_t op, const clv_op_choice *choice, int32_t k,
+                             int32_t *cost, clv_error *err)
+{
+    clv_tensor t = clv_op_input(b->g, &b->g->ops[op], k);
+    if (t.i < 0)
+        return CLV_OK;
+    clv_layout need = clv_choice_in(&b->factors[op], &b->mesh, choice, k);
+    const operand o = operand_of(b, op, t);
+    bool same;
+    if (!o.spec) {
+        need = clv_layout_plain(&need, &b->mesh);
+        *cost += b->is_made[t.i] && !clv_layout_equal(&need, &b->kept[t.i]) ? INPUT_MOVES : 0;
+        return CLV_OK;
+    }
+    CLV_TRY(is_like(b, &o, &need, &same, err));
+    *cost = same ? *cost : REFUSED;
+    return CLV_OK;
+}
+
+static clv_status rate(building *b, int32_t op, const clv_op_choice *choice, int32_t *ret,
+                       clv_error *err)
+{
+    const clv_op_info *info = &b->g->ops[op];
+    *ret = 0;
+    for (int32_t k = 0; k < clv_op_n_explicit(info) && *ret != REFUSED; k++)
+        CLV_TRY(rate_input(b, op, choice, k, ret, err));
+    for (int32_t k = 0; k < info->n_out && *ret != REFUSED; k++) {
+        clv_tensor t = clv_op_output(b->g, info, k);
+        const operand o = operand_of(b, op, t);
+        clv_layout made = clv_choice_out(&b->factors[op], &b->mesh, choice, k);
+        bool same = clv_layout_partial_axes(&made) == 0;
+        if (o.spec)
+            CLV_TRY(is_like(b, &o, &made, &same, err));
+        *ret += same ? 0 : OUTPUT_MOVES;
+    }
+    return CLV_OK;
+}
+
+/* The choice that goes with the specs and moves least; the first of those, in the order of
+ * clv_choice_next(). *ret_found false: none does. */
+static clv_status choose(building *b, int32_t op, clv_op_choice *ret, bool *ret_found,
+                         clv_error *err)
+{
+    const clv_factors *f = &b->factors[op];
+    clv_op_choice c = { { -1, -1, -1 } };
+    int32_t least = REFUSED;
+    *ret = c;
+    do {
+        int32_t cost;
+        if (!clv_choice_may(b->types, (clv_op){ op }, f, &b->mesh, &c))
+            continue;
+        CLV_TRY(rate(b, op, &c, &cost, err));
+        if (cost != REFUSED && (least == REFUSED || cost < least)) {
+            least = cost;
+            *ret = c;
+        }
+    } while (least != 0 && clv_choice_next(f, &b->mesh, &c));
+    *ret_found = least != REFUSED;
+    return CLV_OK;
+}
+
+/* -- where an output lies -- */
+
+/* As its spec says; without one as it is made, parts of a sum added up. */
+static clv_status find_kept(building *b, const operand *o, const clv_layout *made, clv_layout *ret,
+                            bool *ret_found, clv_error *err)
+{
+    const clv_layout *found = NULL;
+    clv_tensor_split split;
+    bool same = false;
+    *ret = *made;
+    *ret_found = true;
+    if (!o->spec) {
+        for (int32_t a = 0; a < b->mesh.n_axes; a++)
+            if (ret->dim[a] == CLV_AXIS_PARTIAL) {
+                ret->dim[a] = CLV_AXIS_COPY;
+                ret->reduce[a] = CLV_REDUCE_NONE;
+            }
+        return CLV_OK;
+    }
+    CLV_TRY(is_like(b, o, made, &same, err));
+    if (same)
+        return CLV_OK;
+    *ret_found = false;
+    if (!clv_split_of_type(&b->types->of[o->t.i], &split))
+        return CLV_OK;
+    CLV_TRY(clv_layout_from_spec(o->spec, &b->meshes[b->stages.mesh_of_op[o->op]], &split, b->arena,
+                                 &found, err));
+    if (found)
+        *ret = clv_layout_plain(found, &b->mesh);
+    *ret_found = found != NULL;
+    return CLV_OK;
+}
+
+static clv_status add_step(building *b, clv_tensor t, int32_t op, const clv_layout *from,
+                           const clv_step *step, clv_error *err)
+{
+    char text[2][CLV_LAYOUT_TEXT];
+    int32_t rank = b->types->of[t.i].rank;
+    clv_plan_collective c = {
+        .kind = clv_step_name(step->kind),
+        .axes = clv_plan_axes_text(&b->mesh, step->axes, b->arena),
+        .tensor = clv_arena_printf(b->arena, "%.*s", CLV_STR_ARG(clv_tensor_at(b->g, t)->name)),
+        .from = clv_arena_printf(b->arena, "%s", clv_layout_show(text[0], from, &b->mesh, rank)),
+        .to = clv_arena_printf(b->arena, "%s", clv_layout_show(text[1], &step->to, &b->mesh, rank)),
+        .stage = b->stages.stage_of_mesh[b->stages.mesh_of_op[op]],
+        .bytes = step->sent,
+    };
+    if (!c.axes || !c.tensor || !c.from || !c.to ||
+        !CLV_PUSH_ROOM(b->arena, b->collectives, b->n_collectives, b->cap_collectives))
+        return no_memory(err);
+    b->collectives[b->n_collectives++] = c;
+    return CLV_OK;
+}
+
+/* The steps that bring an output from how it is made to where it lies. */
+static clv_status keep_output(building *b, int32_t op, clv_tensor t, const clv_layout *made,
+                              bool *ret_found, clv_error *err)
+{
+    clv_layout at = clv_layout_plain(made, &b->mesh), kept;
+    clv_chain chain;
+    clv_error inner;
+    const operand o = operand_of(b, op, t);
+    CLV_TRY(find_kept(b, &o, &at, &kept, ret_found, err));
+    b->kept[t.i] = kept;
+    b->is_made[t.i] = true;
+    if (!*ret_found || clv_layout_equal(&at, &kept) || clv_shard_is_known(b->types, t))
+        return CLV_OK;
+    const clv_relayout move = { &b->types->of[t.i], &at, &kept };
+    clv_status status = clv_resharder_chain(b->resharder, &move, b->arena, &chain, &inner);
+    if (status == CLV_ENOMEM)
+        return no_memory(err);
+    *ret_found = status == CLV_OK;
+    for (int32_t i = 0; status == CLV_OK && i < chain.n; i++) {
+        CLV_TRY(add_step(b, t, op, &at, &chain.steps[i], err));
+        at = chain.steps[i].to;
+    }
+    return CLV_OK;
+}
+
+/* -- a mesh on which all of it goes -- */
+
+static clv_status note_failure(building *b, int32_t op, const char *of, clv_error *err)
+{
+    if (b->why_not)
+        return CLV_OK;
+    b->why_not = clv_arena_printf(b->arena, "no split of operator '%.*s' (%.*s) over %d devices %s",
+                                  CLV_STR_ARG(b->g->ops[op].label), CLV_STR_ARG(b->g->ops[op].type),
+                                  (int)b->mesh.n_devices, of);
+    return b->why_not ? CLV_OK : no_memory(err);
+}
+
+static clv_status split_operator(building *b, int32_t op, bool *ret_found, clv_error *err)
+{
+    const clv_op_info *info = &b->g->ops[op];
+    clv_op_choice choice = { { -1, -1, -1 } };
+    *ret_found = true;
+    if (clv_shard_takes_part(b->types, (clv_op){ op }))
+        CLV_TRY(choose(b, op, &choice, ret_found, err));
+    if (!*ret_found)
+        return note_failure(b, op, "takes its inputs as their specs say", err);
+    for (int32_t k = 0; k < info->n_out && *ret_found; k++) {
+        clv_tensor t = clv_op_output(b->g, info, k);
+        clv_layout made = clv_choice_out(&b->factors[op], &b->mesh, &choice, k);
+        if (t.i >= 0)
+            CLV_TRY(keep_output(b, op, t, &made, ret_found, err));
+    }
+    if (!*ret_found)
+        return note_failure(b, op, "leads to the specs of its outputs", err);
+    b->plan->split_of_op[info->file_index] =
+        clv_plan_split_text(&b->factors[op], &b->mesh, &choice, b->arena);
+    return b->plan->split_of_op[info->file_index] ? CLV_OK : no_memory(err);
+}
+
+static clv_status begin_form(building *b, const clv_mesh_form *form, const clv_cluster *cluster,
+                             clv_error *err)
+{
+    const clv_mesh *mesh;
+    clv_factors *all, *cut;
+    CLV_TRY(clv_mesh_make(form, cluster, CLV_MESH_ALL_DEVICES, b->arena, &mesh, err));
+    b->mesh = *mesh;
+    for (int32_t m = 0; m < b->stages.n_meshes; m++) {
+        b->meshes[m] = *mesh;
+        b->meshes[m].device = b->stages.device + m * b->stages.per_mesh;
+    }
+    CLV_TRY(clv_factors_all(b->req->model, b->types, b->arena, &all, err));
+    CLV_TRY(clv_factors_for_mesh(b->types, all, mesh, b->arena, &cut, err));
+    b->factors = cut;
+    b->n_collectives = 0;
+    if (b->g->n_tensors > 0)
+        memset(b->is_made, 0, (size_t)b->g->n_tensors * sizeof *b->is_made);
+    return clv_resharder_new(mesh, cluster, NULL, b->arena, &b->resharder, err);
+}
+
+/* *ret_found: every operator has a split. */
+static clv_status try_form(building *b, const clv_mesh_form *form, const clv_cluster *cluster,
+                           bool *ret_found, clv_error *err)
+{
+    CLV_TRY(begin_form(b, form, cluster, err));
+    *ret_found = true;
+    for (int32_t i = 0; i < b->g->n_ops && *ret_found; i++)
+        CLV_TRY(split_operator(b, i, ret_found, err));
+    return CLV_OK;
+}
+
+/* The plan is that of the mesh that was tried last. */
+static clv_status take_mesh(building *b, clv_error *err)
+{
+    clv_plan *plan = b->plan;
+    clv_plan_axis *axes = CLV_NEW_ARRAY(b->arena, clv_plan_axis, b->mesh.n_axes);
+    if (!axes)
+        return no_memory(err);
+    for (int32_t a = 0; a < b->mesh.n_axes; a++)
+        axes[a] = (clv_plan_axis){ .name = b->mesh.name[a], .size = b->mesh.size[a] };
+    plan->axes = axes;
+    plan->n_axes = b->mesh.n_axes;
+    plan->mesh_devices = b->stages.per_mesh;
+    plan->n_meshes = b->stages.n_meshes;
+    plan->mesh_device = b->stages.device;
+    plan->collectives = b->collectives;
+    plan->n_collectives = b->n_collectives;
+    return clv_plan_set_leads(plan, b->arena, err);
+}
+
+static clv_status split_all(building *b, clv_error *err)
+{
+    int32_t per_mesh = b->stages.per_mesh, n;
+    const clv_link_levels alike = { .n_devices = per_mesh, .n_levels = 1, .size = &per_mesh };
+    const clv_mesh_form *forms;
+    const clv_cluster *cluster;
+    bool found = false;
+    b->meshes = CLV_NEW_ARRAY(b->arena, clv_mesh, b->stages.n_meshes);
+    b->kept = CLV_NEW_ARRAY(b->arena, clv_layout, b->g->n_tensors);
+    b->is_made = CLV_NEW_ARRAY(b->arena, bool, b->g->n_tensors);
+    b->plan->split_of_op = CLV_NEW_ARRAY(b->arena, const char *, b->g->n_ops);
+    if (!b->meshes || !b->kept || !b->is_made || !b->plan->split_of_op)
+        return no_memory(err);
+    CLV_TRY(clv_cluster_of_alike(per_mesh, b->arena, &cluster, err));
+    CLV_TRY(clv_mesh_forms(&alike, CLV_MESH_AXES_MAX, b->arena, &forms, &n, err));
+    for (int32_t i = 0; i < n && !found; i++)
+        CLV_TRY(try_form(b, &forms[i], cluster, &found, err));
+    if (!found)
+        return clv_fail(err, CLV_EUNSUPP, "%s: %s", b->req->name, b->why_not);
+    return take_mesh(b, err);
+}
+
+/* The file's specs, to be held against those that follow from the plan. */
+static clv_status add_given(building *b, clv_error *err)
+{
+    clv_plan_annotation *given = CLV_NEW_ARRAY(b->arena, clv_plan_annotation, b->g->n_ops);
+    int32_t *op_at = CLV_NEW_ARRAY(b->arena, int32_t, b->g->n_ops);
+    if (!given || !op_at)
+        return no_memory(err);
+    for (int32_t i = 0; i < b->g->n_ops; i++)
+        op_at[b->g->ops[i].file_index] = i;
+    for (int32_t at = 0; at < b->g->n_ops; at++) {
+        const clv_node_annotation *note = b->note_of[op_at[at]];
+        if (!note)
+            continue;
+        clv_plan_annotation *one = &given[b->plan->n_annotations++];
+        *one = (clv_plan_annotation){ .file_index = at, .note = *note };
+        /* counted from 0, without gaps */
+        one->note.stage = b->stages.stage_of_mesh[b->stages.mesh_of_op[op_at[at]]];
+    }
+    b->plan->annotations = given;
+    return CLV_OK;
+}
+
+static clv_status build(building *b, clv_error *err)
+{
+    CLV_TRY(find_types(b, err));
+    CLV_TRY(find_notes(b, err));
+    const clv_annotated_nodes nodes = { b->g, b->note_of, b->configuration->num_devices };
+    CLV_TRY(clv_annotated_stages_find(&nodes, b->arena, &b->stages, err));
+    CLV_TRY(begin_plan(b, err));
+    if (b->stages.per_mesh > 1) {
+        CLV_TRY(split_all(b, err));
+        CLV_TRY(add_given(b, err));
+    }
+    CLV_TRY(clv_plan_check(b->plan, b->g, b->arena, err));
+    return b->stages.per_mesh > 1 ? clv_plan_derive(b->plan, b->req->model, b->arena, err) : CLV_OK;
+}
+
+clv_status clv_plan_of_annotations(const clv_annotated_plan_request *req, clv_arena *arena,
+                                   clv_plan **ret, clv_error *err)
+{
+    building b = { .req = req,
+                   .g = req->model->main,
+                   .arena = arena,
+                   .scratch = clv_arena_new(clv_arena_alloc(arena), 0) };
+    if (!b.scratch)
+        return no_memory(err);
+    clv_status status = build(&b, err);
+    clv_arena_free(b.scratch);
+    if (status == CLV_OK)
+        *ret = b.plan;
+    return status;
+}

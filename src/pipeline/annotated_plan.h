@@ -1,0 +1,36 @@
+/* annotated_plan.h - the plan that the annotations of a model are, whoever wrote them.
+ *
+ * Specs say where tensors lie, a plan says how operators are split and which collectives there are.
+ * For each operator the split is taken under which its inputs lie as its specs say, and its outputs
+ * if they can; else collectives bring them there. A partial sum is added up where it is made, for
+ * no spec can say that it waits. An input without a spec comes as it is delivered. The mesh is the
+ * one with the fewest axes on which all of that is possible.
+ *
+ * Nodes that share devices, or have one pipeline_stage, are one stage.
+ */
+#ifndef CLV_PIPELINE_ANNOTATED_PLAN_H
+#define CLV_PIPELINE_ANNOTATED_PLAN_H
+
+#include "graph/bindings.h"
+#include "graph/graph.h"
+#include "plan/plan.h"
+#include "proto/onnx_file.h"
+
+typedef struct {
+    const clv_onnx_file *file;
+    const clv_model *model;    /* of the file */
+    const char *name;          /* of the file, without folder */
+    const char *configuration; /* NULL: the only one that the file has */
+    const clv_binding *bindings;
+    int32_t n_bindings;
+} clv_annotated_plan_request;
+
+/* A plan that clv_plan_check() has passed and whose specs are those of the file, tensor by tensor.
+ * CLV_EUSAGE: the file has no such configuration, or several. CLV_EFORMAT: an annotation is
+ * malformed or contradicts others. CLV_EUNSUPP: legal, but no plan is like that: stages of unequal
+ * numbers of devices, specs of a node that no split gives, a tensor of open size. Each names the
+ * node. In the arena. O(meshes * operators * choices * devices). */
+clv_status clv_plan_of_annotations(const clv_annotated_plan_request *req, clv_arena *arena,
+                                   clv_plan **ret, clv_error *err);
+
+#endif
