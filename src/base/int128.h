@@ -3,6 +3,7 @@
 #define CLV_BASE_INT128_H
 
 __extension__ typedef __int128 clv_int128;
+#define CLV_INT128_MAX ((clv_int128)(~(unsigned __int128)0 >> 1))
 
 /* 39 digits, a sign and the NUL. */
 #define CLV_INT128_TEXT 41

@@ -5,6 +5,7 @@
 
 #include "base/parallel_for.h"
 #include "joint/mesh_candidate.h"
+#include "joint/strategy_enumeration.h"
 
 /* So many at once, whatever the threads: what they know of each other decides what is left out. The
  * first is searched alone: most often it is the best, and leaves out the others. */
@@ -27,8 +28,6 @@ static clv_status merge(clv_joint *j, const clv_mesh_candidate *c, clv_error *er
         if (!j->conflict)
             return clv_fail_nomem(err, "rules on tensors");
     }
-    if (c->bounded)
-        clv_joint_lower_bound(j, c->bound_ns);
     if (!c->any || !clv_score_is_better(&c->best, j->any, &j->best))
         return CLV_OK;
     j->any = true;
@@ -56,6 +55,12 @@ static void search(void *ctx, int32_t i)
     c->status = clv_mesh_candidate_search(c, &c->error);
 }
 
+static void exhaust(void *ctx, int32_t i)
+{
+    clv_mesh_candidate *c = (clv_mesh_candidate *)ctx + i;
+    c->status = clv_mesh_candidate_exhaust(c, &c->error);
+}
+
 /* Does that to candidates, at most BOUNDS_AT_ONCE, and takes over what came of it. */
 static clv_status try_at_once(clv_joint *j, clv_mesh_candidate *c, int32_t n,
                               void (*work)(void *, int32_t), clv_error *err)
@@ -75,6 +80,8 @@ static clv_status try_at_once(clv_joint *j, clv_mesh_candidate *c, int32_t n,
 typedef struct {
     clv_int128 floor; /* no plan of the shape has less */
     int32_t shape;
+    bool bounded;     /* it was searched, and */
+    int64_t bound_ns; /* no plan of it has less; 0: nothing is known of it */
 } ranked;
 
 static int compare_floors(const void *a, const void *b)
@@ -96,7 +103,7 @@ static clv_status rank_shapes(clv_joint *j, ranked *ret, int32_t *ret_n, clv_err
         CLV_TRY(try_at_once(j, c, n, find_bound, err));
         for (int32_t k = 0; k < n; k++)
             if (!c[k].excluded)
-                ret[(*ret_n)++] = (ranked){ c[k].floor, i + k };
+                ret[(*ret_n)++] = (ranked){ .floor = c[k].floor, .shape = i + k };
     }
     qsort(ret, (size_t)*ret_n, sizeof *ret, compare_floors);
     return CLV_OK;
@@ -107,7 +114,13 @@ static bool is_enough(const clv_joint *j)
     return j->any_will_do && j->any && j->best.outcome == CLV_FITS;
 }
 
-static clv_status search_ranked(clv_joint *j, const ranked *r, int32_t n, clv_error *err)
+static void keep_bound(ranked *r, const clv_mesh_candidate *c)
+{
+    r->bounded = c->bounded;
+    r->bound_ns = c->bound_ns;
+}
+
+static clv_status search_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *err)
 {
     bool none = !j->any; /* no plan to show yet */
     for (int32_t i = 0, now = 1; i < n && !is_enough(j); i += now, now = SEARCHES_AT_ONCE) {
@@ -119,7 +132,36 @@ static clv_status search_ranked(clv_joint *j, const ranked *r, int32_t n, clv_er
                                          .floor = r[i + k].floor,
                                          .shows = none && i + k < SHOWN };
         CLV_TRY(try_at_once(j, c, now, search, err));
+        for (int32_t k = 0; k < now; k++)
+            keep_bound(&r[i + k], &c[k]);
     }
+    return CLV_OK;
+}
+
+/* Is there more to know of a shape than what was found first? */
+static bool is_open(const clv_joint *j, const ranked *r)
+{
+    return r->bounded && !(j->best.outcome == CLV_FITS && r->bound_ns >= j->best.ns) &&
+           clv_strategies_may_be_few(j->analysis->inference->main,
+                                     clv_mesh_candidate_stages(j, &j->shapes[r->shape])) &&
+           !is_enough(j) && !clv_joint_time_is_up(j);
+}
+
+/* What may still hide a better plan, once the best of all shapes is known; and the bound of all. */
+static clv_status exhaust_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *err)
+{
+    for (int32_t i = 0; i < n; i++) {
+        clv_mesh_candidate c = { .j = j,
+                                 .shape = j->shapes[r[i].shape],
+                                 .bound_ns = r[i].bound_ns };
+        if (!is_open(j, &r[i]))
+            continue;
+        CLV_TRY(try_at_once(j, &c, 1, exhaust, err));
+        keep_bound(&r[i], &c);
+    }
+    for (int32_t i = 0; i < n; i++)
+        if (r[i].bounded)
+            clv_joint_lower_bound(j, r[i].bound_ns);
     return CLV_OK;
 }
 
@@ -129,6 +171,7 @@ static clv_status search_only(clv_joint *j, clv_error *err)
     clv_mesh_candidate *c = CLV_NEW(j->arena, clv_mesh_candidate);
     clv_score before = j->best;
     bool any = j->any;
+    ranked r = { .shape = 0 };
     if (!c)
         return clv_fail_nomem(err, "a form of mesh");
     *c = (clv_mesh_candidate){
@@ -138,7 +181,8 @@ static clv_status search_only(clv_joint *j, clv_error *err)
     CLV_TRY(merge(j, c, err));
     if (c->any && clv_score_is_better(&c->best, any, &before))
         j->kept = c;
-    return CLV_OK;
+    keep_bound(&r, c);
+    return exhaust_ranked(j, &r, 1, err);
 }
 
 /* What all shapes have in common. */
@@ -167,5 +211,6 @@ clv_status clv_joint_try_shapes(clv_joint *j, clv_error *err)
     if (j->n_shapes == 1)
         return search_only(j, err);
     CLV_TRY(rank_shapes(j, r, &n, err));
-    return search_ranked(j, r, n, err);
+    CLV_TRY(search_ranked(j, r, n, err));
+    return exhaust_ranked(j, r, n, err);
 }

@@ -47,7 +47,7 @@ static clv_status plan_whole_operators(clv_joint *j, clv_error *err)
         j->best = made;
         j->plain = plan;
     }
-    clv_joint_lower_bound(j, plan->bound_ns);
+    clv_joint_lower_bound(j, clv_joint_bound_of(plan));
     return CLV_OK;
 }
 

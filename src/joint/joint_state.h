@@ -58,7 +58,12 @@ clv_score clv_joint_score(const clv_joint *j, const clv_plan *p);
 /* A plan that fits before one that does not, then the faster, then the one that lacks less. any:
  * there is a best one yet. */
 bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best);
-/* No plan of some shape has less; 0: nothing is known of it. */
+/* The deadline is over, or the caller has stopped the search. */
+bool clv_joint_time_is_up(const clv_joint *j);
+/* No plan that a search could have found has less; INT64_MAX: it has shown that none fits; 0:
+ * nothing is known. */
+int64_t clv_joint_bound_of(const clv_plan *p);
+/* No plan of some shape has less; as above. */
 void clv_joint_lower_bound(clv_joint *j, int64_t bound_ns);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cost/shard_path_bound.h"
+#include "joint/strategy_enumeration.h"
 #include "lower/stage_cluster.h"
 #include "problem/intra_op_forest.h"
 #include "sharding/refine_uneven.h"
@@ -12,6 +13,7 @@
 #define LEAST_SECONDS_S 0.01  /* for a candidate, when time is up: a solution is there by then */
 #define SOLVER_GAP      0.001 /* of the intra-operator problem: a tenth of a plan's */
 #define EXACT_NODES     64    /* so few are solved to the end */
+#define CUTS_MAX        512   /* solutions of one strategy problem that are cut into stages */
 
 /* -- opening -- */
 
@@ -49,15 +51,21 @@ clv_status clv_mesh_candidate_constraints(const clv_joint *j, const clv_factors 
     return clv_tensor_constraints_make(&j->rules, j->req->data_parallel, &model, arena, ret, err);
 }
 
+int32_t clv_mesh_candidate_stages(const clv_joint *j, const clv_mesh_form *shape)
+{
+    int32_t n = 1;
+    for (int32_t a = 0; a < shape->n_axes; a++)
+        n *= shape->size[a];
+    return j->cluster->n_devices / n;
+}
+
 /* Mesh, its communication, and the cluster of meshes, for the shape. */
 static clv_status make_mesh(clv_mesh_candidate *c, clv_error *err)
 {
     const clv_joint *j = c->j;
     clv_comm_options comm = { .overlap = j->req->overlap };
-    int32_t n = 1;
-    for (int32_t a = 0; a < c->shape.n_axes; a++)
-        n *= c->shape.size[a];
-    c->n_stages = j->cluster->n_devices / n;
+    c->n_stages = clv_mesh_candidate_stages(j, &c->shape);
+    int32_t n = j->cluster->n_devices / c->n_stages;
     CLV_TRY(clv_mesh_make(&c->shape, j->cluster, (clv_mesh_devices){ j->levels.order, n }, c->arena,
                           &c->mesh, err));
     CLV_TRY(clv_resharder_new(c->mesh, j->cluster, &comm, c->arena, &c->resharder, err));
@@ -238,8 +246,8 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     return clv_stages_plan(&req, &analysis, c->arena, ret, err);
 }
 
-static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes, clv_plan *cut,
-                                 clv_error *err)
+static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes,
+                                 const int32_t *solution, clv_plan *cut, clv_error *err)
 {
     clv_score made = clv_joint_score(c->j, cut);
     if (!clv_score_is_better(&made, c->any, &c->best))
@@ -254,7 +262,7 @@ static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes, clv
     c->solution = CLV_NEW_ARRAY(c->arena, int32_t, c->n_solution);
     if (!c->solution)
         return clv_fail_nomem(err, "strategies");
-    memcpy(c->solution, c->strategy.solve.solution, (size_t)c->n_solution * sizeof *c->solution);
+    memcpy(c->solution, solution, (size_t)c->n_solution * sizeof *c->solution);
     return CLV_OK;
 }
 
@@ -275,7 +283,7 @@ static clv_status cut_for_memory(clv_mesh_candidate *c, int64_t limit_bytes, clv
     for (int32_t round = 0; c->strategy.solve.found; round++) {
         clv_plan *cut;
         CLV_TRY(cut_into_stages(c, c->strategy.solve.solution, &cut, err));
-        CLV_TRY(keep_if_better(c, limit_bytes, cut, err));
+        CLV_TRY(keep_if_better(c, limit_bytes, c->strategy.solve.solution, cut, err));
         if (cut->outcome != CLV_OOM || round + 1 == MEMORY_ROUNDS)
             break;
         limit_bytes = next_limit(c, limit_bytes, cut->short_bytes << round);
@@ -313,6 +321,54 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
     c->bounded = true;
     c->bound_ns = bound < INT64_MAX ? (int64_t)bound : 0;
     return is_beaten(c, bound) ? CLV_OK : cut_for_memory(c, limit_bytes, err);
+}
+
+/* The least that a plan takes so far, of any form. */
+static int64_t best_so_far(const clv_mesh_candidate *c)
+{
+    int64_t ns = INT64_MAX;
+    if (c->j->any && c->j->best.outcome == CLV_FITS)
+        ns = c->j->best.ns;
+    return c->any && c->best.outcome == CLV_FITS && c->best.ns < ns ? c->best.ns : ns;
+}
+
+/* Plans of listed solutions, until no other can be better. No plan of the rest takes less than
+ * *ret_bound. */
+static clv_status cut_listed(clv_mesh_candidate *c, const clv_strategy_list *list,
+                             int64_t limit_bytes, clv_int128 *ret_bound, clv_error *err)
+{
+    *ret_bound = list->rest;
+    for (int32_t i = 0; i < list->n; i++) {
+        clv_plan *cut;
+        clv_int128 bound = list->floor[i];
+        if (bound < best_so_far(c) && !clv_joint_time_is_up(c->j)) {
+            CLV_TRY(cut_into_stages(c, list->solution[i], &cut, err));
+            CLV_TRY(keep_if_better(c, limit_bytes, list->solution[i], cut, err));
+            int64_t of_cut = clv_joint_bound_of(cut);
+            bound = of_cut > bound ? of_cut : bound;
+        }
+        *ret_bound = bound < *ret_bound ? bound : *ret_bound;
+    }
+    return CLV_OK;
+}
+
+clv_status clv_mesh_candidate_exhaust(clv_mesh_candidate *c, clv_error *err)
+{
+    clv_int128 bound;
+    clv_strategy_list list;
+    c->bounded = true;
+    CLV_TRY(open_candidate(c, err));
+    int64_t limit_bytes = memory_of_stages(c);
+    CLV_TRY(build_problem(c, limit_bytes, err));
+    const clv_enumeration all = { .of = c->problem,
+                                  .stages = c->stages,
+                                  .latency = c->j->path != NULL,
+                                  .below = best_so_far(c),
+                                  .most = CUTS_MAX };
+    CLV_TRY(clv_strategies_enumerate(&all, c->arena, &list, err));
+    CLV_TRY(cut_listed(c, &list, limit_bytes, &bound, err));
+    c->bound_ns = bound > c->bound_ns ? (int64_t)bound : c->bound_ns;
+    return CLV_OK;
 }
 
 clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, clv_error *err)

@@ -56,11 +56,19 @@ clv_status clv_mesh_candidate_constraints(const clv_joint *j, const clv_factors 
                                           const clv_mesh *mesh, clv_arena *arena,
                                           clv_tensor_constraints **ret, clv_error *err);
 
+/* How many stages it leaves. */
+int32_t clv_mesh_candidate_stages(const clv_joint *j, const clv_mesh_form *shape);
+
 /* Its floor, or that it is excluded. O(operators), and the work on distinct ones. */
 clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, clv_error *err);
 
 /* All of it: c->any and what follows. */
 clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err);
+
+/* Once more, of a small model in several stages: all strategies that may be part of a better plan
+ * than the best of j, where they are few (strategy_enumeration.h). c->bound_ns is what was found
+ * first, and is raised. */
+clv_status clv_mesh_candidate_exhaust(clv_mesh_candidate *c, clv_error *err);
 
 /* The problem, local model and cut of the best plan of j again, which is of this shape. */
 clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, clv_error *err);

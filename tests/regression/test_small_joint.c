@@ -1,0 +1,245 @@
+/* test_small_joint.c - small models have the best plan of stages and shards together, with its
+ * proof: the search against brute force over every choice of strategies for every form of mesh,
+ * each cut into stages by itself. That the stages of whole operators are the best ones
+ * test_small_plans.c holds against brute force of its own.
+ *
+ * CLEAVE_EFFORT=100 makes 1,000 problems of each objective of it; CLEAVE_SEED another set.
+ */
+#include <stdio.h>
+
+#include "cost/made_shards.h"
+#include "joint/joint.h"
+#include "lower/local_model.h"
+#include "lower/stage_cluster.h"
+#include "sharding/mesh_levels.h"
+#include "stages/stages.h"
+#include "support/effort.h"
+
+#define DEVICES   4
+#define OPS_MAX   4
+#define BRUTE_MAX 3000 /* solutions of one strategy problem */
+
+typedef struct {
+    uint32_t random;
+    made *m;
+    clv_device_kind kind;
+    clv_port ports[2 * DEVICES];
+    int32_t ports_of[DEVICES * DEVICES][2];
+    clv_route routes[DEVICES * DEVICES];
+    clv_device devices[DEVICES];
+    clv_cluster cluster;
+    clv_analysis analysis;
+    clv_request req;
+} small;
+
+static int32_t draw(small *s, int32_t from, int32_t to)
+{
+    s->random = s->random * 1664525u + 1013904223u;
+    return from + (int32_t)((s->random >> 8) % (uint32_t)(to - from + 1));
+}
+
+/* Each device has a port out and one in; all are joined alike. */
+static void make_cluster(small *s)
+{
+    static const char *const names[DEVICES] = { "d0", "d1", "d2", "d3" };
+    clv_route link = { .name = "r",
+                       .latency_ns = draw(s, 0, 3000),
+                       .bytes_per_s = 1e9 * draw(s, 1, 50),
+                       .n_ports = 2 };
+    s->kind = made_kind();
+    s->kind.launch_ns = draw(s, 0, 2000);
+    s->kind.memory_bytes = draw(s, 0, 3) ? 1 << 24 : draw(s, 100000, 400000);
+    for (int32_t d = 0; d < DEVICES; d++) {
+        s->devices[d] = (clv_device){ 0, names[d] };
+        s->ports[2 * d] = s->ports[2 * d + 1] = (clv_port){ "port", link.bytes_per_s };
+        for (int32_t e = 0; e < DEVICES; e++) {
+            int32_t *ports = s->ports_of[d * DEVICES + e];
+            ports[0] = 2 * d;
+            ports[1] = 2 * e + 1;
+            link.ports = ports;
+            s->routes[d * DEVICES + e] = d == e ? (clv_route){ .name = "r" } : link;
+        }
+    }
+    s->cluster = (clv_cluster){ .name = "small",
+                                .n_kinds = 1,
+                                .n_devices = DEVICES,
+                                .n_ports = 2 * DEVICES,
+                                .kinds = &s->kind,
+                                .devices = s->devices,
+                                .ports = s->ports,
+                                .routes = s->routes };
+}
+
+/* Products, sums and functions of each element, each of one of the last two tensors. */
+static void make_model(small *s)
+{
+    static const char *const names[OPS_MAX + 1] = { "x", "a", "b", "c", "d" };
+    static const char *const weights[OPS_MAX] = { "w0", "w1", "w2", "w3" };
+    bool read[OPS_MAX + 1] = { false };
+    int32_t n = draw(s, 2, OPS_MAX);
+    made_input(s->m, "x", CLV_DT_FLOAT, "64,128");
+    for (int32_t i = 0; i < n; i++) {
+        char in[8];
+        int32_t a = i - draw(s, 0, i > 0), b = draw(s, 0, i), kind = draw(s, 0, 3);
+        read[a] = true;
+        snprintf(in, sizeof in, "%s", names[a]);
+        if (kind == 0) {
+            made_weight(s->m, weights[i], CLV_DT_FLOAT, "128,128");
+            snprintf(in, sizeof in, "%s,%s", names[a], weights[i]);
+        }
+        if (kind == 1) {
+            read[b] = true;
+            snprintf(in, sizeof in, "%s,%s", names[a], names[b]);
+        }
+        made_op(s->m,
+                kind == 0   ? "MatMul"
+                : kind == 1 ? "Add"
+                : kind == 2 ? "Relu"
+                            : "Softmax",
+                clv_arena_printf(s->m->arena, "%s", in), names[i + 1]);
+    }
+    for (int32_t i = 1; i <= n; i++)
+        if (!read[i])
+            made_output(s->m, names[i]);
+    made_build(s->m);
+}
+
+/* -- brute force -- */
+
+typedef struct {
+    int64_t best_ns;  /* INT64_MAX: no plan fits */
+    bool is_too_much; /* there are more solutions than anybody wants to see */
+} brute;
+
+static void take_plan(const small *s, const clv_plan *plan, brute *b)
+{
+    int64_t ns = s->req.search.objective == CLV_LATENCY ? plan->latency_ns : plan->period_ns;
+    if (plan->outcome != CLV_FITS)
+        return;
+    cr_assert_str_eq(plan->stopped, "optimal");
+    b->best_ns = ns < b->best_ns ? ns : b->best_ns;
+}
+
+/* The best stages of one choice of strategies. */
+static void cut(small *s, const made_shards *shards, const int32_t *solution,
+                const clv_cluster *stages, brute *b)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    const clv_sharded_model sharded = { s->m->model, s->m->costs, shards->problem, solution,
+                                        shards->resharder };
+    clv_local_model *local;
+    clv_inference inference = *s->analysis.inference;
+    clv_plan *plan;
+    cr_assert_eq(clv_local_model_make(&sharded, arena, &local, &s->m->err), CLV_OK);
+    clv_analysis analysis = { .inference = &inference, .costs = local->costs };
+    inference.main = local->types;
+    cr_assert_eq(clv_subgraphs_build(local->costs, true, arena, &analysis.units, NULL), CLV_OK);
+    clv_request req = s->req;
+    req.model = local->model;
+    req.cluster = stages;
+    req.max_share = DEVICES;
+    req.terse = true;
+    cr_assert_eq(clv_stages_plan(&req, &analysis, arena, &plan, &s->m->err), CLV_OK, "%s",
+                 s->m->err.message);
+    take_plan(s, plan, b);
+    clv_arena_free(arena);
+}
+
+static void try_form(small *s, const clv_mesh_form *form, brute *b)
+{
+    static const int32_t order[DEVICES] = { 0, 1, 2, 3 };
+    const clv_mesh *mesh;
+    clv_cluster *stages;
+    int32_t n = 1;
+    for (int32_t a = 0; a < form->n_axes; a++)
+        n *= form->size[a];
+    cr_assert_eq(clv_mesh_make(form, &s->cluster, (clv_mesh_devices){ order, n }, s->m->arena,
+                               &mesh, &s->m->err),
+                 CLV_OK);
+    cr_assert_eq(clv_stage_cluster_make(&s->cluster, order, n, s->m->arena, &stages, NULL), CLV_OK);
+    made_shards shards = made_shards_of(s->m, &s->cluster, mesh, true, CLV_INTRA_OP_UNLIMITED);
+    const clv_intra_op_problem *p = shards.problem->problem;
+    int32_t *solution = CLV_NEW_ARRAY(s->m->arena, int32_t, p->n_nodes), at = 0;
+    int64_t all = 1;
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        all *= clv_intra_op_n_choices(p, v);
+    if (all > BRUTE_MAX)
+        b->is_too_much = true;
+    while (!b->is_too_much && at < p->n_nodes) {
+        cut(s, &shards, solution, stages, b);
+        for (at = 0; at < p->n_nodes && ++solution[at] == clv_intra_op_n_choices(p, at); at++)
+            solution[at] = 0;
+    }
+}
+
+static brute try_all(small *s)
+{
+    brute b = { .best_ns = INT64_MAX };
+    const clv_mesh_form *forms;
+    clv_link_levels levels;
+    clv_plan *plan;
+    int32_t n;
+    for (int32_t devices = 2; devices <= DEVICES && !b.is_too_much; devices += 2) {
+        static const int32_t order[DEVICES] = { 0, 1, 2, 3 };
+        cr_assert_eq(clv_mesh_levels(&s->cluster, (clv_mesh_devices){ order, devices }, s->m->arena,
+                                     &levels, NULL),
+                     CLV_OK);
+        cr_assert_eq(clv_mesh_forms(&levels, 2, s->m->arena, &forms, &n, NULL), CLV_OK);
+        for (int32_t i = 0; i < n && !b.is_too_much; i++)
+            try_form(s, &forms[i], &b);
+    }
+    clv_request whole = s->req;
+    whole.max_share = 1;
+    cr_assert_eq(clv_stages_plan(&whole, &s->analysis, s->m->arena, &plan, &s->m->err), CLV_OK);
+    take_plan(s, plan, &b);
+    return b;
+}
+
+/* -- the search -- */
+
+/* False: brute force would take too long. */
+static bool check(uint32_t seed, clv_objective objective)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    small *s = CLV_NEW(arena, small);
+    clv_plan *plan;
+    s->random = seed * 2654435761u;
+    s->m = made_new(arena);
+    make_cluster(s);
+    make_model(s);
+    cr_assert_eq(clv_analyse(s->m->model, NULL, 0, arena, &s->analysis, &s->m->err), CLV_OK);
+    s->req = (clv_request){ .model = s->m->model,
+                            .model_name = "small",
+                            .cluster = &s->cluster,
+                            .search = { .objective = objective },
+                            .jobs = 1 };
+    brute b = try_all(s);
+    if (!b.is_too_much) {
+        cr_assert_eq(clv_joint_plan(&s->req, &s->analysis, arena, &plan, &s->m->err), CLV_OK, "%s",
+                     s->m->err.message);
+        int64_t ns = objective == CLV_LATENCY ? plan->latency_ns : plan->period_ns;
+        cr_expect_eq(plan->outcome == CLV_FITS, b.best_ns < INT64_MAX, "seed %u", seed);
+        if (plan->outcome == CLV_FITS) {
+            cr_expect_eq(ns, b.best_ns, "seed %u: %lld, brute force %lld", seed, (long long)ns,
+                         (long long)b.best_ns);
+            cr_expect_leq(plan->bound_ns, b.best_ns, "seed %u: bound %lld, brute force %lld", seed,
+                          (long long)plan->bound_ns, (long long)b.best_ns);
+            cr_expect_str_eq(plan->stopped, "optimal", "seed %u: %s, %lld, bound %lld", seed,
+                             plan->stopped, (long long)ns, (long long)plan->bound_ns);
+        }
+    }
+    clv_arena_free(arena);
+    return !b.is_too_much;
+}
+
+static void check_all(clv_objective objective)
+{
+    const char *from = getenv("CLEAVE_SEED");
+    uint32_t seed = from ? (uint32_t)strtoul(from, NULL, 10) : 1;
+    for (uint64_t left = test_effort(10); left > 0; seed++)
+        left -= check(seed, objective);
+}
+
+Test(small_joint, has_the_least_latency) { check_all(CLV_LATENCY); }
+
+Test(small_joint, has_the_least_period) { check_all(CLV_THROUGHPUT); }
