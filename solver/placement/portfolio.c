@@ -85,13 +85,14 @@ static clv_status try_one_device(clv_place_search *s, clv_arena *arena, clv_erro
 }
 
 /* Where there are few assignments: what no other method may prove. */
-static clv_status try_all(clv_place_search *s, int64_t work, clv_arena *arena, clv_error *err)
+static clv_status try_all(clv_place_search *s, clv_enumeration_effort effort, clv_arena *arena,
+                          clv_error *err)
 {
     clv_latency_tables *tables;
     if (clv_place_over(s))
         return CLV_OK;
     CLV_TRY(clv_latency_tables_new(s->p, s->options->rules.contiguous, arena, &tables, err));
-    return clv_enumerate_assignments(s, tables, work, arena, err);
+    return clv_enumerate_assignments(s, tables, effort, arena, err);
 }
 
 static clv_status run_methods(clv_place_search *s, clv_arena *arena, clv_error *err)
@@ -120,7 +121,7 @@ static clv_status run_methods(clv_place_search *s, clv_arena *arena, clv_error *
     else
         CLV_TRY(devices ? clv_fewest_devices_solve(s, arena, err)
                         : clv_noncontiguous_solve(s, b, arena, err));
-    CLV_TRY(try_all(s, CLV_ENUMERATE_ALL, arena, err));
+    CLV_TRY(try_all(s, CLV_ENUMERATE_LAST, arena, err));
     if (devices || clv_place_over(s))
         return CLV_OK;
     CLV_TRY(clv_mip_raise_bound(s, b, arena, err));

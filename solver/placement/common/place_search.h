@@ -34,6 +34,7 @@ typedef struct {
     clv_place_solver *solve_part;
     clv_arena *judge_arena; /* of clv_place_judge(); rewound by it */
     clv_incumbent incumbent;
+    int64_t enumeration_work; /* that all assignments took, or more (enumerate_assignments.h) */
 } clv_place_search;
 
 /* Objective of the best solution so far, INFINITY without; no legal solution is below the bound. */

@@ -5,28 +5,41 @@
 #include <math.h>
 #include <string.h>
 
-/* Assignments, counted without regard to equal devices, up to which all are tried. */
-#define MOST_ASSIGNMENTS 0x1p24
-#define TRIES_A_CHECK    256
+#define TRIES_A_CHECK 256
 /* An evaluation or a judgement is as much work as so many partial assignments. */
 #define LEAF_WORK 8
+/* Memory is nearly full where less than one part of so many is free. */
+#define FULL_PART 8
 /* Sums here and the judge's may round differently. */
 #define ROUNDING 0x1p-40
 #define NAME     "all assignments"
 
 typedef struct {
+    int64_t work;       /* nodes and edges looked at */
+    double assignments; /* of more nothing is tried */
+} limits;
+
+static const limits limits_of[] = { [CLV_ENUMERATE_SOME] = { INT64_C(10000000), 0x1p24 },
+                                    [CLV_ENUMERATE_ALL] = { INT64_C(200000000), 0x1p24 },
+                                    [CLV_ENUMERATE_LAST] = { INT64_C(200000000), 0x1p48 } };
+static const limits when_full = { INT64_C(800000000), 0x1p48 };
+
+typedef struct {
     clv_place_search *search;
     const clv_latency_tables *tables;
     clv_latency_evaluator *evaluator;
-    int32_t *device_of; /* by class; -1: none yet */
-    int64_t *bytes;     /* by device */
-    int32_t *count;     /* by device: classes */
-    int32_t n_used;     /* devices with classes */
-    double *load;       /* by device: scratch */
-    double *least;      /* by node: its least time on any device that there is */
-    double *end;        /* by node: scratch */
-    double left;        /* the least times of what is not placed: scratch */
-    int32_t *paid_for;  /* by device: the last node whose send cost it pays: scratch */
+    int32_t *order;         /* classes, as they are placed */
+    int32_t *device_of;     /* by class; -1: none yet */
+    int64_t *bytes;         /* by device */
+    int32_t *count;         /* by device: classes */
+    int32_t n_used;         /* devices with classes */
+    double *load;           /* by device: scratch */
+    double *least;          /* by node: its least time on any device that there is */
+    double *end;            /* by node: scratch */
+    double left;            /* the least times of what is not placed: scratch */
+    int32_t *paid_for;      /* by device: the last node whose send cost it pays: scratch */
+    bool is_full;           /* memory, nearly: large classes come first */
+    clv_int128 spare_bytes; /* that all devices have left when all is placed */
     int64_t work, most_work;
     int32_t n_tries;
     bool ended;
@@ -127,6 +140,19 @@ static bool is_hopeless(enumeration *s)
     return least > 0 && least >= best * (1 - 2 * ROUNDING);
 }
 
+/* Room that the smallest class is too large for is lost: more than there is to spare? */
+static bool is_wasted(const enumeration *s)
+{
+    const clv_place_problem *p = s->tables->p;
+    int64_t least = s->tables->class_bytes[s->order[p->n_classes - 1]];
+    clv_int128 spare = s->spare_bytes;
+    for (int32_t d = 0; d < s->tables->n_devices; d++) {
+        int64_t left = p->kinds[s->tables->kind_of[d]].capacity_bytes - s->bytes[d];
+        spare -= left < least ? left : 0;
+    }
+    return spare < 0;
+}
+
 static bool is_over(enumeration *s)
 {
     const clv_place_problem *p = s->tables->p;
@@ -148,29 +174,31 @@ static clv_status try_assignment(enumeration *s, clv_error *err)
     return clv_place_offer_groups(s->search, NAME, p->class_of, s->device_of, err);
 }
 
-static clv_status place_from(enumeration *s, int32_t class, clv_error *err);
+static clv_status place_from(enumeration *s, int32_t n_placed, clv_error *err);
 
-static clv_status place_on(enumeration *s, int32_t class, int32_t d, clv_error *err)
+static clv_status place_on(enumeration *s, int32_t n_placed, int32_t d, clv_error *err)
 {
+    int32_t class = s->order[n_placed];
     s->device_of[class] = d;
     s->bytes[d] += s->tables->class_bytes[class];
     s->n_used += s->count[d]++ == 0;
-    if (!is_over(s) && !is_hopeless(s))
-        CLV_TRY(place_from(s, class + 1, err));
+    if (!is_over(s) && !(s->is_full && is_wasted(s)) && !is_hopeless(s))
+        CLV_TRY(place_from(s, n_placed + 1, err));
     s->n_used -= --s->count[d] == 0;
     s->bytes[d] -= s->tables->class_bytes[class];
     s->device_of[class] = -1;
     return CLV_OK;
 }
 
-/* All that can be done with classes from this one on. */
-static clv_status place_from(enumeration *s, int32_t class, clv_error *err)
+/* All that can be done with the classes that are left. */
+static clv_status place_from(enumeration *s, int32_t n_placed, clv_error *err)
 {
     const clv_latency_tables *f = s->tables;
     const clv_place_problem *p = f->p;
     int32_t empty_kind = -1;
-    if (class == p->n_classes)
+    if (n_placed == p->n_classes)
         return try_assignment(s, err);
+    int32_t class = s->order[n_placed];
     for (int32_t d = 0; d < f->n_devices && !s->ended; d++) {
         int32_t kind = f->kind_of[d];
         int64_t room = p->kinds[kind].capacity_bytes;
@@ -180,7 +208,7 @@ static clv_status place_from(enumeration *s, int32_t class, clv_error *err)
         if (!s->count[d])
             empty_kind = kind;
         if (room == CLV_PLACE_UNLIMITED || f->class_bytes[class] <= room - s->bytes[d])
-            CLV_TRY(place_on(s, class, d, err));
+            CLV_TRY(place_on(s, n_placed, d, err));
     }
     return CLV_OK;
 }
@@ -198,10 +226,31 @@ static void find_least_times(enumeration *s)
     }
 }
 
+/* Then few of many assignments are legal. */
+static bool is_nearly_full(const clv_place_problem *p)
+{
+    clv_int128 room = clv_place_room(p);
+    return room != CLV_PLACE_UNLIMITED && clv_place_bytes(p) >= room - room / FULL_PART;
+}
+
+/* Where memory is nearly full, large ones first, so that what has no room is seen early; else as
+ * they come, so that what reads each other is near. O(classes^2). */
+static void put_in_order(enumeration *s)
+{
+    const int64_t *bytes = s->tables->class_bytes;
+    for (int32_t c = 0; c < s->tables->p->n_classes; c++) {
+        int32_t at = c;
+        for (; s->is_full && at > 0 && bytes[s->order[at - 1]] < bytes[c]; at--)
+            s->order[at] = s->order[at - 1];
+        s->order[at] = c;
+    }
+}
+
 static clv_status alloc(enumeration *s, clv_arena *arena, clv_error *err)
 {
     const clv_latency_tables *f = s->tables;
     CLV_TRY(clv_latency_evaluator_new(f, arena, &s->evaluator, err));
+    s->order = CLV_NEW_ARRAY(arena, int32_t, f->p->n_classes);
     s->device_of = CLV_NEW_ARRAY(arena, int32_t, f->p->n_classes);
     s->bytes = CLV_NEW_ARRAY(arena, int64_t, f->n_devices);
     s->count = CLV_NEW_ARRAY(arena, int32_t, f->n_devices);
@@ -209,25 +258,47 @@ static clv_status alloc(enumeration *s, clv_arena *arena, clv_error *err)
     s->paid_for = CLV_NEW_ARRAY(arena, int32_t, f->n_devices);
     s->least = CLV_NEW_ARRAY(arena, double, f->p->n_nodes);
     s->end = CLV_NEW_ARRAY(arena, double, f->p->n_nodes);
-    if (!s->device_of || !s->bytes || !s->count || !s->load || !s->paid_for || !s->least || !s->end)
+    if (!s->order || !s->device_of || !s->bytes || !s->count || !s->load || !s->paid_for ||
+        !s->least || !s->end)
         return clv_fail_nomem(err, "a small search");
+    s->spare_bytes = clv_place_room(f->p) - clv_place_bytes(f->p);
     find_least_times(s);
+    put_in_order(s);
     for (int32_t c = 0; c < f->p->n_classes; c++)
         s->device_of[c] = -1;
     return CLV_OK;
 }
 
-clv_status clv_enumerate_assignments(clv_place_search *search, const clv_latency_tables *tables,
-                                     int64_t work, clv_arena *arena, clv_error *err)
+/* Binary logarithm of all assignments to devices that can hold and run what they get. */
+static double log2_of_all(const clv_latency_tables *f)
 {
-    const clv_place_problem *p = tables->p;
-    if (p->n_classes * log2(fmax(tables->n_devices, 1)) > log2(MOST_ASSIGNMENTS) ||
+    double all = 0;
+    for (int32_t c = 0; c < f->p->n_classes; c++) {
+        int32_t n = 0;
+        for (int32_t d = 0; d < f->n_devices; d++)
+            n += f->class_fits[(size_t)f->kind_of[d] * (size_t)f->p->n_classes + (size_t)c];
+        all += log2(fmax(n, 1));
+    }
+    return all;
+}
+
+clv_status clv_enumerate_assignments(clv_place_search *search, const clv_latency_tables *tables,
+                                     clv_enumeration_effort effort, clv_arena *arena,
+                                     clv_error *err)
+{
+    bool is_full =
+        !tables->contiguous && is_nearly_full(tables->p); /* else there are better ways */
+    const limits *l = is_full ? &when_full : &limits_of[effort];
+    if (l->work <= search->enumeration_work || log2_of_all(tables) > log2(l->assignments) ||
         clv_place_over(search))
         return CLV_OK;
-    enumeration s = { .search = search, .tables = tables, .most_work = work };
+    enumeration s = {
+        .search = search, .tables = tables, .most_work = l->work, .is_full = is_full
+    };
     CLV_TRY(alloc(&s, arena, err));
     CLV_TRY(place_from(&s, 0, err));
     if (!s.ended)
         clv_place_raise(search, NAME, clv_place_best(search) * (1 - 4 * ROUNDING));
+    search->enumeration_work = l->work;
     return CLV_OK;
 }

@@ -13,15 +13,20 @@
 #include "solver/placement/common/place_search.h"
 #include "solver/placement/latency/latency_tables.h"
 
-/* Work, in nodes and edges looked at: some tens of milliseconds; a second or less. */
-#define CLV_ENUMERATE_SOME INT64_C(10000000)
-#define CLV_ENUMERATE_ALL  INT64_C(200000000)
+/* Where there are at most 2^24 assignments, counted without regard to what is together on a device,
+ * some tens of milliseconds or some tenths of a second; up to 2^48, of which few may be legal. */
+typedef enum {
+    CLV_ENUMERATE_SOME,
+    CLV_ENUMERATE_ALL,
+    CLV_ENUMERATE_LAST, /* no other method is left */
+} clv_enumeration_effort;
 
-/* All assignments, where there are at most 2^24, counted without regard to equal devices: the
- * optimum, or the proof that there is none; nothing is proven once the work is done. CLV_ENOMEM.
- * O(legal partial assignments * (nodes + edges)), and an evaluation or judgement of each
- * assignment that is left (evaluate_latency.h, place_problem.h). */
+/* All assignments, as far as the effort goes, or further where memory is nearly full: the optimum,
+ * or the proof that there is none; nothing is proven once the work is done. What was in vain is not
+ * done again. CLV_ENOMEM. O(legal partial assignments * (nodes + edges)), and an evaluation or
+ * judgement of each assignment that is left (evaluate_latency.h, place_problem.h). */
 clv_status clv_enumerate_assignments(clv_place_search *search, const clv_latency_tables *tables,
-                                     int64_t work, clv_arena *arena, clv_error *err);
+                                     clv_enumeration_effort effort, clv_arena *arena,
+                                     clv_error *err);
 
 #endif

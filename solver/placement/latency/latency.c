@@ -44,5 +44,7 @@ clv_status clv_latency_solve(clv_place_search *search, clv_arena *arena, clv_err
         CLV_TRY(clv_latency_anneal(search, tables,
                                    &(clv_anneal_rounds){ NULL, PHASES[i].rounds, 1 }, arena, err));
     }
-    return CLV_OK;
+    if (search->options->brief)
+        return CLV_OK;
+    return clv_enumerate_assignments(search, tables, CLV_ENUMERATE_LAST, arena, err);
 }

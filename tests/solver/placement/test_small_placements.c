@@ -161,6 +161,40 @@ Test(small_placements, a_million_assignments_are_solved_in_a_second)
     clv_arena_free(arena);
 }
 
+/* Of 4^14 assignments to devices that are nearly full some ten thousands have room. */
+static oracle_problem nearly_full(uint64_t seed)
+{
+    oracle_problem of = { .n = 14, .n_classes = 14, .n_kinds = 1, .kind = { { 4, 0, true } } };
+    long long all = 0;
+    uint64_t rng = seed;
+    for (int v = 0; v < of.n; v++) {
+        of.class_of[v] = v;
+        of.time[0][v] = 1 + oracle_below(&rng, 20);
+        of.cost[v] = oracle_below(&rng, 10);
+        of.bytes[v] = 3 + oracle_below(&rng, 10);
+        all += of.bytes[v];
+        for (int u = 0; u < v; u++)
+            if (oracle_below(&rng, 4) == 0) {
+                of.from[of.m] = u;
+                of.to[of.m++] = v;
+            }
+    }
+    of.kind[0].capacity = (all + 3) / 4;
+    return of;
+}
+
+Test(small_placements, few_of_many_assignments_fit)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    for (uint64_t seed = 1; seed <= test_effort(4); seed++)
+        for (int i = 0; i < 3; i++) {
+            oracle_problem of = nearly_full(seed);
+            oracle_rules rules = { (oracle_objective)i, false, 0 };
+            check(seed, &of, &rules, arena);
+        }
+    clv_arena_free(arena);
+}
+
 /* Without a largest load any load is allowed. */
 Test(small_placements, two_devices_hold_three_nodes_without_a_largest_load)
 {
