@@ -303,6 +303,8 @@ static clv_status infer_types(maker *m, clv_error *err)
         return clv_fail_nomem(err, "shards");
     for (int32_t i = 0; i < g->n_ops; i++)
         m->op_at[g->ops[i].file_index] = (clv_op){ i };
+    for (int32_t i = 0; i < g->n_inputs; i++)
+        m->list->inputs_are_open |= !clv_type_is_static(&m->types->of[g->inputs[i].i]);
     return CLV_OK;
 }
 

@@ -265,7 +265,9 @@ static void put_sums(report *r)
         clv_text_printf(&r->text, "split unevenly, by '%s': %d\n", clv_uneven_word(list->policy),
                         (int)list->n_uneven);
     if (list->n_open > 0)
-        clv_text_printf(&r->text, "of unknown size, see cleave inspect and --bind: %d\n",
+        clv_text_printf(&r->text, "of unknown size, %s: %d\n",
+                        list->inputs_are_open ? "see cleave inspect and --bind"
+                                              : "which only a run knows",
                         (int)list->n_open);
     if (list->n_in_bodies + list->n_in_functions > 0)
         clv_text_printf(

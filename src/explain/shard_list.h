@@ -100,6 +100,7 @@ typedef struct {
     const char *const *faults;           /* sentences: what is malformed in the file */
     int32_t n_faults;
     int32_t n_rows, n_uneven, n_open, n_wrong; /* n_wrong: rows, nodes and faults */
+    bool inputs_are_open; /* a symbol of their shapes has no size: --bind gives it one */
     /* What follows, by configuration, then in the order of the graph. */
     clv_shard_inferred *inferred;
     int32_t n_inferred, cap_inferred;

@@ -24,6 +24,7 @@ typedef struct {
     const clv_types *types;
     const char *folder; /* temporary */
     clv_error_growth growth;
+    clv_reference whole;  /* a run of the model as it is */
     clv_reference *right; /* what forms are compared with */
 } job;
 
@@ -326,16 +327,17 @@ static bool all_are_right(const clv_verify_result *r)
 static clv_status run_all(job *j, clv_error *err)
 {
     clv_runner_answer answer;
-    clv_reference whole = { .runner = j->req->runner, .what = j->req->model_path };
-    if (!(whole.out = clv_arena_printf(j->arena, "%s/whole", j->folder)))
+    clv_reference *whole = &j->whole;
+    *whole = (clv_reference){ .runner = j->req->runner, .what = j->req->model_path };
+    if (!(whole->out = clv_arena_printf(j->arena, "%s/whole", j->folder)))
         return clv_fail_nomem(err, WHAT);
-    CLV_TRY(clv_runner_shapes(j->types, j->arena, &whole.runner.shapes, err));
-    CLV_TRY(clv_reference_run(&whole, j->arena, &answer, err));
+    CLV_TRY(clv_runner_shapes(j->types, j->arena, &whole->runner.shapes, err));
+    CLV_TRY(clv_reference_run(whole, j->arena, &answer, err));
     j->ret->original_fault = answer.fault;
     if (answer.fault)
         return CLV_OK;
     j->ret->runtime = answer.runtime;
-    j->right = &whole;
+    j->right = whole;
     if (j->req->lowered) {
         const char *out = clv_arena_printf(j->arena, "%s/folder.out", j->folder);
         clv_verified_form *f = &j->ret->form[0];

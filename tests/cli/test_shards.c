@@ -222,6 +222,24 @@ Test(shards, a_tensor_of_unknown_size_is_said_and_not_guessed)
     free(out);
 }
 
+/* A size that no binding gives is not asked for. */
+Test(shards, a_size_that_only_a_run_knows_is_not_asked_for)
+{
+    char path[600];
+    test_onnx *m = onnx_new(11, 17);
+    test_graph *g = onnx_main(m);
+    onnx_input(g, "x", 1, "2,2");
+    onnx_node_device(g, onnx_node(g, "NonZero", "where", "x", "y"), "two", -1, "y", 0);
+    onnx_output(g, "y", 7, NULL);
+    onnx_configuration(m, "two", 2, "");
+    snprintf(path, sizeof path, "%s/n.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+    char *out = says(0, "shards --check n.onnx");
+    has_line(out, "of unknown size, which only a run knows: 1\n");
+    free(out);
+}
+
 Test(shards, a_model_without_annotations_says_so)
 {
     char *out = says(0, "shards --check m.onnx");
