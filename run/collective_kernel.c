@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/packed.h"
 #include "run/reduce.h"
 
 typedef enum {
@@ -305,7 +306,7 @@ static clv_status own_output(const clr_kernel *k, clr_shape *ret, clv_error *err
 
     *ret = mine->shape;
     if (mine->shape.dtype == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING ||
-        clr_dtype_bits((int)mine->shape.dtype) < 8 ||
+        clr_dtype_bits((int)mine->shape.dtype) == 0 ||
         (reduces && !clr_reduce_supports((int)mine->shape.dtype)))
         return clv_fail(err, CLV_EUNSUPP, "node '%s': there is no %s of %s", k->node,
                         kind_names[mine->kind], clr_dtype_name((int)mine->shape.dtype));
@@ -332,17 +333,18 @@ static clv_status own_output(const clr_kernel *k, clr_shape *ret, clv_error *err
 static void all_gather(const clr_kernel *k)
 {
     const offer *mine = offer_of(k, k->me);
-    uint8_t *to = mine->out;
-    int64_t outer = 1;
+    int bits = clr_dtype_bits((int)mine->shape.dtype);
+    int64_t outer = 1, at = 0;
 
     for (int32_t d = 0; d < mine->axis; d++)
         outer *= mine->shape.dims[d];
     for (int64_t row = 0; row < outer; row++)
         for (int32_t i = 0; i < k->group.n; i++) {
             const offer *o = offer_of(k, i);
-            size_t n = clr_dtype_bytes((int)o->shape.dtype, o->shape.count / outer);
+            int64_t n = o->shape.count / outer;
             if (n)
-                to = (uint8_t *)memcpy(to, (const uint8_t *)o->in + (size_t)row * n, n) + n;
+                clv_copy_elems(mine->out, at, o->in, row * n, n, bits);
+            at += n;
         }
 }
 
@@ -350,11 +352,11 @@ static void all_gather(const clr_kernel *k)
 static void all_to_all(const clr_kernel *k)
 {
     const offer *mine = offer_of(k, k->me);
-    size_t n = clr_dtype_bytes((int)mine->shape.dtype, mine->shape.count / k->group.n);
+    int bits = clr_dtype_bits((int)mine->shape.dtype);
+    int64_t n = mine->shape.count / k->group.n;
 
     for (int32_t i = 0; i < k->group.n && n; i++)
-        memcpy((uint8_t *)mine->out + (size_t)i * n,
-               (const uint8_t *)offer_of(k, i)->in + (size_t)k->me * n, n);
+        clv_copy_elems(mine->out, i * n, offer_of(k, i)->in, k->me * n, n, bits);
 }
 
 /* all_reduce: each device makes one share of it for all, as reduce-scatter and all-gather do
@@ -441,6 +443,8 @@ clv_status clr_kernel_run(clr_kernel *k, OrtKernelContext *context, clv_error *e
         c->ort, api->KernelContext_GetOutput(context, 0, shape.dims, (size_t)shape.rank, &out),
         k->node, err));
     CLV_TRY(clr_tensor_data(c->ort, out, &mine->out, err));
+    if (shape.count > 0 && clr_dtype_bits((int)shape.dtype) < 8) /* bits behind the last element */
+        ((uint8_t *)mine->out)[clr_dtype_bytes((int)shape.dtype, shape.count) - 1] = 0;
     CLV_TRY(clr_rendezvous_wait(c->rendezvous, k->barrier, c->member, err)); /* outputs are there */
     CLV_TRY(compute(k, err));
     return clr_rendezvous_wait(c->rendezvous, k->barrier, c->member,

@@ -91,11 +91,9 @@ static void compare_exactly(comparison *c, const clr_shape *shape, const uint8_t
 
     for (int64_t i = 0; i < shape->count; i++) {
         size_t size = (size_t)bits / 8, from = (size_t)i * size;
-        double g = bits == 4 ? clr_element(dtype, got, i) : 0;
-        double e = bits == 4 ? clr_element(dtype, expected, i) : 0;
-        bool same = bits == 4  ? g <= e && g >= e
-                    : bits < 8 ? got[i * bits / 8] == expected[i * bits / 8]
-                               : memcmp(got + from, expected + from, size) == 0;
+        double g = bits < 8 ? clr_element(dtype, got, i) : 0;
+        double e = bits < 8 ? clr_element(dtype, expected, i) : 0;
+        bool same = bits < 8 ? g <= e && g >= e : memcmp(got + from, expected + from, size) == 0;
         if (same)
             continue;
         if (c->to->differing++ == 0) {

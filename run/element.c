@@ -96,17 +96,18 @@ double clr_float8_to_double(int dtype, uint8_t bits)
     }
 }
 
-/* Two to a byte, the first in its low half: uint4, int4 and float4e2m1. */
-static double nibble(int dtype, const uint8_t *bytes, int64_t i)
+/* Several to a byte, the first in its lowest bits: 21 uint4, 22 int4, 23 float4e2m1, 25 uint2, 26
+ * int2. */
+static double packed_element(int dtype, const uint8_t *bytes, int64_t i)
 {
-    unsigned bits = bytes[i / 2] >> (i % 2 ? 4 : 0) & 0xf;
+    int width = clr_dtype_bits(dtype), per = 8 / width;
+    unsigned all = 1u << width, bits = (unsigned)bytes[i / per] >> i % per * width & (all - 1);
     static const double float4[] = { 0, 0.5, 1, 1.5, 2, 3, 4, 6 };
 
-    if (dtype == 21) /* uint4 */
-        return bits;
-    if (dtype == 22) /* int4 */
-        return bits < 8 ? bits : (double)bits - 16;
-    return bits < 8 ? float4[bits] : -float4[bits - 8];
+    if (dtype == 23)
+        return bits < 8 ? float4[bits] : -float4[bits - 8];
+    bool negative = (dtype == 22 || dtype == 26) && bits >= all / 2;
+    return negative ? (double)bits - all : bits;
 }
 
 #define AT(T) ((double)((const T *)data)[i])
@@ -142,8 +143,8 @@ double clr_element(int dtype, const void *data, int64_t i)
     default:
         break;
     }
-    if (clr_dtype_bits(dtype) == 4)
-        return nibble(dtype, data, i);
+    if (clr_dtype_bits(dtype) > 0 && clr_dtype_bits(dtype) < 8)
+        return packed_element(dtype, data, i);
     return clr_dtype_bits(dtype) == 8 ? clr_float8_to_double(dtype, ((const uint8_t *)data)[i])
                                       : NAN;
 }

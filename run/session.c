@@ -72,6 +72,7 @@ static clv_status read_type(const clr_ort *ort, const OrtTypeInfo *type, clv_are
         return CLV_OK;
     CLV_TRY(clr_ort_check(ort, api->CastTypeInfoToTensorInfo(type, &info), name, err));
     CLV_TRY(clr_ort_check(ort, api->GetTensorElementType(info, &port->shape.dtype), name, err));
+    port->shape.dtype = clr_dtype_from_runtime(port->shape.dtype);
     CLV_TRY(clr_ort_check(ort, api->GetDimensionsCount(info, &rank), name, err));
     if (rank > CLR_MAX_RANK)
         return clv_fail(err, CLV_ELIMIT, "'%s' has %zu dimensions, expected at most %d", name, rank,

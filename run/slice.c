@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/packed.h"
+
 /* Merges the dims of a slice of a view as the view merges into the whole: each dimension of the
  * whole is the product of the next few of the view. Ones may go to either side, for they are ones
  * in the slice too. */
@@ -65,7 +67,7 @@ typedef struct {
     const OrtValue *from;         /* of them, one is the whole and the other the slice alone */
     OrtValue *to;
     bool extracting; /* from is the whole */
-    size_t size;     /* of an element; 0: strings */
+    int bits;        /* of an element; 0: strings */
     const uint8_t *from_bytes;
     uint8_t *to_bytes;
     clr_strings strings; /* of from */
@@ -74,9 +76,8 @@ typedef struct {
 /* n elements that lie side by side in both. */
 static clv_status copy_run(const copying *c, int64_t from, int64_t to, int64_t n, clv_error *err)
 {
-    if (c->size) {
-        memcpy(c->to_bytes + (size_t)to * c->size, c->from_bytes + (size_t)from * c->size,
-               (size_t)n * c->size);
+    if (c->bits) {
+        clv_copy_elems(c->to_bytes, to, c->from_bytes, from, n, c->bits);
         return CLV_OK;
     }
     for (int64_t i = 0; i < n; i++) {
@@ -127,7 +128,6 @@ static clv_status copy_elements(const copying *c, clv_error *err)
 
 static clv_status copy_slice(copying *c, const char *what, clv_error *err)
 {
-    int dtype = (int)c->own->dtype, bits = clr_dtype_bits(dtype);
     void *from = NULL, *to = NULL;
 
     if (c->own->count == 0)
@@ -144,10 +144,10 @@ static clv_status copy_slice(copying *c, const char *what, clv_error *err)
         clv_arena_free(arena);
         return status;
     }
-    if (bits < 8)
+    c->bits = clr_dtype_bits((int)c->own->dtype);
+    if (c->bits == 0)
         return clv_fail(err, CLV_EUNSUPP, "parts of '%s' are not cut: its elements are %s", what,
-                        clr_dtype_name(dtype));
-    c->size = (size_t)bits / 8;
+                        clr_dtype_name((int)c->own->dtype));
     CLV_TRY(clr_tensor_data(c->ort, c->from, &from, err));
     CLV_TRY(clr_tensor_data(c->ort, c->to, &to, err));
     c->from_bytes = from;

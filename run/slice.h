@@ -22,7 +22,7 @@ clv_status clr_slice_shape(const clr_slice *slice, const clr_shape *whole, const
                            clr_shape *ret, clv_error *err);
 
 /* A new tensor, the caller's, that is this slice of whole. CLV_EFORMAT: as above; CLV_EUNSUPP:
- * elements of less than a byte. O(bytes of the slice). */
+ * elements of a type that is not known. O(bytes of the slice). */
 clv_status clr_slice_extract(const clr_ort *ort, const OrtValue *whole, const clr_slice *slice,
                              const char *what, OrtValue **ret, clv_error *err);
 

@@ -1,6 +1,8 @@
 #include "run/tensor.h"
 
-/* By the numbers of TensorProto.DataType, which the runtime shares. */
+#include <string.h>
+
+/* By the numbers of TensorProto.DataType, which the runtime shares but for the last. */
 static const struct {
     const char *name;
     int bits;
@@ -59,13 +61,84 @@ const char *clr_shape_text(char *buf, size_t size, const clr_shape *shape)
     return buf;
 }
 
-clv_status clr_tensor_new(const clr_ort *ort, const clr_shape *shape, OrtValue **ret,
-                          clv_error *err)
+/* -- numbers of types -- */
+
+/* The runtime's enumeration goes on with uint2, int2 and float8e8m0 behind float4e2m1. */
+#define DTYPE_FLOAT8E8M0 24
+#define DTYPE_INT2       26
+
+ONNXTensorElementDataType clr_dtype_from_runtime(ONNXTensorElementDataType dtype)
+{
+    int n = (int)dtype;
+
+    if (n < DTYPE_FLOAT8E8M0 || n > DTYPE_INT2)
+        return dtype;
+    return (ONNXTensorElementDataType)(n == DTYPE_INT2 ? DTYPE_FLOAT8E8M0 : n + 1);
+}
+
+static ONNXTensorElementDataType to_runtime(ONNXTensorElementDataType dtype)
+{
+    int n = (int)dtype;
+
+    if (n < DTYPE_FLOAT8E8M0 || n > DTYPE_INT2)
+        return dtype;
+    return (ONNXTensorElementDataType)(n == DTYPE_FLOAT8E8M0 ? DTYPE_INT2 : n - 1);
+}
+
+/* -- tensors -- */
+
+static clv_status create(const clr_ort *ort, const clr_shape *shape,
+                         ONNXTensorElementDataType dtype, OrtValue **ret, clv_error *err)
 {
     return clr_ort_check(ort,
                          ort->api->CreateTensorAsOrtValue(ort->allocator, shape->dims,
-                                                          (size_t)shape->rank, shape->dtype, ret),
+                                                          (size_t)shape->rank, dtype, ret),
                          "no tensor", err);
+}
+
+/* What is created and what is said of it go by different numbers in versions up to 1.30: the one
+ * is taken that gives the type that was asked for. */
+static clv_status create_late_type(const clr_ort *ort, const clr_shape *shape, OrtValue **ret,
+                                   clv_error *err)
+{
+    const ONNXTensorElementDataType numbers[] = { to_runtime(shape->dtype), shape->dtype };
+    OrtValue *value = NULL;
+    clr_shape is;
+
+    for (int i = 0; i < 2; i++) {
+        CLV_TRY(create(ort, shape, numbers[i], &value, err));
+        clv_status status = clr_tensor_shape(ort, value, &is, err);
+        if (status == CLV_OK && is.dtype == shape->dtype) {
+            *ret = value;
+            return CLV_OK;
+        }
+        clr_value_free(ort, value);
+        CLV_TRY(status);
+    }
+    return clv_fail(err, CLV_EUNSUPP, "the runtime makes no tensors of %s",
+                    clr_dtype_name((int)shape->dtype));
+}
+
+clv_status clr_tensor_new(const clr_ort *ort, const clr_shape *shape, OrtValue **ret,
+                          clv_error *err)
+{
+    int bits = clr_dtype_bits((int)shape->dtype);
+    size_t bytes = clr_dtype_bytes((int)shape->dtype, shape->count);
+    OrtValue *value = NULL;
+    void *data = NULL;
+
+    CLV_TRY((int)shape->dtype >= DTYPE_FLOAT8E8M0 ? create_late_type(ort, shape, &value, err)
+                                                  : create(ort, shape, shape->dtype, &value, err));
+    clv_status status =
+        bits > 0 && bits < 8 && bytes > 0 ? clr_tensor_data(ort, value, &data, err) : CLV_OK;
+    if (status != CLV_OK) {
+        clr_value_free(ort, value);
+        return status;
+    }
+    if (data) /* elements are set one by one, and bits behind the last one not at all */
+        memset(data, 0, bytes);
+    *ret = value;
+    return CLV_OK;
 }
 
 void clr_value_free(const clr_ort *ort, OrtValue *value)
@@ -90,6 +163,7 @@ static clv_status read_shape(const clr_ort *ort, const OrtTensorTypeAndShapeInfo
     size_t rank = 0;
 
     CLV_TRY(clr_ort_check(ort, api->GetTensorElementType(info, &shape.dtype), "a tensor", err));
+    shape.dtype = clr_dtype_from_runtime(shape.dtype);
     CLV_TRY(clr_ort_check(ort, api->GetDimensionsCount(info, &rank), "a tensor", err));
     if (rank > CLR_MAX_RANK)
         return clv_fail(err, CLV_ELIMIT, "a tensor has %zu dimensions, expected at most %d", rank,

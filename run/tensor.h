@@ -14,7 +14,7 @@
 #define CLR_MAX_RANK 64
 
 typedef struct {
-    ONNXTensorElementDataType dtype; /* numbers are those of TensorProto.DataType */
+    ONNXTensorElementDataType dtype; /* by its number in TensorProto.DataType */
     int32_t rank;
     int64_t dims[CLR_MAX_RANK];
     int64_t count; /* of elements */
@@ -22,6 +22,8 @@ typedef struct {
 
 /* "float32" of the numbers of TensorProto.DataType; "type 99" is "unknown". */
 const char *clr_dtype_name(int dtype);
+/* The runtime's own number of a type as that of TensorProto.DataType: they differ from 24 on. */
+ONNXTensorElementDataType clr_dtype_from_runtime(ONNXTensorElementDataType dtype);
 /* Bits of one element; 0 for strings and what is not known. */
 int clr_dtype_bits(int dtype);
 /* Bytes of so many elements of dtype; less than one byte each is packed. */
@@ -32,8 +34,8 @@ bool clr_shape_count(clr_shape *shape);
 /* "float32[2,3]" into buf. Returns buf. */
 const char *clr_shape_text(char *buf, size_t size, const clr_shape *shape);
 
-/* A new tensor, its elements not set; strings are empty. It is the caller's, for clr_value_free().
- */
+/* A new tensor, its elements not set, but zeros where several share a byte; strings are empty. It
+ * is the caller's, for clr_value_free(). CLV_EUNSUPP: a type that the runtime does not have. */
 clv_status clr_tensor_new(const clr_ort *ort, const clr_shape *shape, OrtValue **ret,
                           clv_error *err);
 void clr_value_free(const clr_ort *ort, OrtValue *value);               /* NULL is fine */

@@ -1,5 +1,6 @@
 #include "weights/shards_source.h"
 
+#include "base/packed.h"
 #include "weights/box_cover.h"
 
 /* A block of a weight is elements [first, first + n). What a shard has of it is one stretch of the

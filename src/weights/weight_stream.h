@@ -53,9 +53,4 @@ clv_status clv_stream_weight(clv_stream *s, const clv_weight_cut *cut,
                              const clv_weight_source *source, const clv_box_sink *sink,
                              clv_error *err);
 
-/* n elements of so many bits (1, 2, 4 or whole bytes) from element `from` of one packed run to
- * element `at` of another. Elements beside them in the target keep their value. */
-void clv_copy_elems(uint8_t *to, int64_t at, const uint8_t *source, int64_t from, int64_t n,
-                    int bits);
-
 #endif

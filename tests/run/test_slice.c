@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/element.h"
 #include "run/slice.h"
 
 static clr_ort ort;
@@ -196,6 +197,70 @@ Test(slice, joined_parts_are_the_whole)
 
     cr_assert_eq(join(offsets, size, &same, &err), CLV_OK, "%s", err.message);
     cr_expect(same);
+}
+
+/* Elements of less than a byte: parts begin and end within a byte. */
+Test(slice, packed_parts_are_cut_and_joined)
+{
+    enum { ROWS = 3, COLUMNS = 5 };
+    static const int64_t dims[] = { ROWS, COLUMNS };
+    for (int dtype = 21; dtype <= 26; dtype++) { /* uint4 to int2 */
+        clr_shape shape = shape_of(2, dims);
+        shape.dtype = (ONNXTensorElementDataType)dtype;
+        OrtValue *whole = NULL, *part[2] = { NULL }, *joined = NULL;
+        clr_sliced_value pieces[2];
+        clr_slice slice[2];
+        void *from = NULL, *to = NULL;
+        clv_error err;
+
+        if (clr_dtype_bits(dtype) == 8)
+            continue;
+        cr_assert_eq(clr_tensor_new(&ort, &shape, &whole, &err), CLV_OK, "%s", err.message);
+        cr_assert_eq(clr_tensor_data(&ort, whole, &from, NULL), CLV_OK);
+        for (size_t i = 0; i < clr_dtype_bytes(dtype, ROWS * COLUMNS); i++)
+            ((uint8_t *)from)[i] = (uint8_t)(37 * i + 91);
+        for (int k = 0; k < 2; k++) { /* columns 0 to 2, and 3 and 4 */
+            static const int64_t at[2][2] = { { 0, 0 }, { 0, 3 } };
+            static const int64_t n[2][2] = { { ROWS, 3 }, { ROWS, 2 } };
+            slice[k] = (clr_slice){ .rank = 2, .offsets = at[k], .dims = n[k] };
+            cr_assert_eq(clr_slice_extract(&ort, whole, &slice[k], "x", &part[k], &err), CLV_OK,
+                         "%s", err.message);
+            pieces[k] = (clr_sliced_value){ &slice[k], part[k] };
+            cr_assert_eq(clr_tensor_data(&ort, part[k], &to, NULL), CLV_OK);
+            for (int i = 0; i < ROWS * n[k][1]; i++)
+                cr_assert_eq(
+                    clr_element(dtype, to, i),
+                    clr_element(dtype, from, i / n[k][1] * COLUMNS + at[k][1] + i % n[k][1]));
+        }
+        const clr_assembly all = { "x", shape, pieces, 2 };
+        cr_assert_eq(clr_slices_assemble(&ort, &all, &joined, &err), CLV_OK, "%s", err.message);
+        cr_assert_eq(clr_tensor_data(&ort, joined, &to, NULL), CLV_OK);
+        for (int i = 0; i < ROWS * COLUMNS; i++)
+            cr_assert_eq(clr_element(dtype, to, i), clr_element(dtype, from, i));
+        for (int k = 0; k < 2; k++)
+            clr_value_free(&ort, part[k]);
+        clr_value_free(&ort, whole);
+        clr_value_free(&ort, joined);
+    }
+}
+
+/* The runtime counts the types behind float4e2m1 otherwise. */
+Test(slice, a_tensor_is_of_the_type_that_was_asked_for)
+{
+    static const int64_t dims[] = { 3 };
+    for (int dtype = 1; dtype <= 26; dtype++) {
+        clr_shape shape = shape_of(1, dims), is;
+        OrtValue *value = NULL;
+        clv_error err;
+
+        if (dtype == 14 || dtype == 15) /* complex ones it does not make */
+            continue;
+        shape.dtype = (ONNXTensorElementDataType)dtype;
+        cr_assert_eq(clr_tensor_new(&ort, &shape, &value, &err), CLV_OK, "%s", err.message);
+        cr_assert_eq(clr_tensor_shape(&ort, value, &is, &err), CLV_OK, "%s", err.message);
+        cr_assert_eq((int)is.dtype, dtype);
+        clr_value_free(&ort, value);
+    }
 }
 
 Test(slice, gaps_and_overlaps_are_refused)

@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 
 #include "weights/box_cover.h"
+#include "base/packed.h"
 #include "weights/weight_stream.h"
 
 #define ELEMS_MAX 4096
