@@ -2,6 +2,7 @@
 
 #include "cost/op_time.h"
 #include "sharding/factors_layout.h"
+#include "sharding/moved_as.h"
 
 clv_status clv_shard_choice_cost(const clv_shard_op *o, const clv_mesh *mesh,
                                  const clv_op_choice *choice, clv_arena *arena, clv_op_cost *ret,
@@ -43,6 +44,8 @@ static bool can_lie(const clv_types *types, clv_tensor t, const clv_layout *layo
     clv_tensor_split split;
     if (t.i < 0 || !clv_split_of_type(&types->of[t.i], &split))
         return true;
+    if (!clv_layout_equal(layout, &CLV_LAYOUT_COPIES) && !clv_tensor_is_movable(types, t))
+        return false;
     return clv_layout_check(layout, mesh, split.rank, &split, NULL) == CLV_OK;
 }
 

@@ -145,6 +145,10 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
     add_test(NAME lower_random COMMAND /usr/bin/python3 -W ignore ${LOWER}/random_graphs.py
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>
              --brief --seeds 0:$<IF:$<BOOL:${SANITIZED}>,15,200>)
+    # Types that Slice and Concat do not take.
+    add_test(NAME lower_narrow_types COMMAND /usr/bin/python3 ${LOWER}/narrow_types.py
+             $<TARGET_FILE:lower_layouts> $<TARGET_FILE:cleave_run> --mesh 2x2 --mesh 3
+             --every $<IF:$<BOOL:${SANITIZED}>,100,9>)
     if(NOT SANITIZED)
       add_test(NAME lower_small COMMAND /usr/bin/python3 -W ignore ${LOWER}/small_graphs.py
                $<TARGET_FILE:lower_layouts> $<TARGET_FILE:cleave_run>)

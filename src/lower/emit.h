@@ -18,6 +18,16 @@ typedef enum {
     CLV_DIALECT_TENSORRT /* DistCollective */
 } clv_dialect;
 
+/* Tensors by name, with the types of their elements. */
+typedef struct {
+    clv_str name;
+    clv_dtype dtype;
+} clv_typed_name;
+typedef struct {
+    const clv_typed_name *at;
+    int32_t n;
+} clv_typed_names;
+
 /* A part of a weight, under a name in the new file. */
 typedef struct {
     clv_str name;
@@ -36,7 +46,7 @@ typedef struct {
     int32_t axis;       /* of the others: along which parts are put together */
     uint32_t mesh_axes; /* devices that differ in these are a group, */
     int32_t order[CLV_MESH_AXES_MAX], n_order; /* counted with the first of these slowest */
-    int64_t bytes;                             /* that a device has before */
+    int64_t elems, bytes;                      /* that a device has before, as they are sent */
     int32_t phase;
 } clv_emit_collective;
 
@@ -60,8 +70,8 @@ typedef struct {
     clv_map constants; /* by content: into tensors */
     clv_map parts;     /* of weights, by content: into weights */
     int32_t phase;
-    clv_str collected;   /* by the last collective of the phase; empty: there is none yet */
-    int64_t *low, *high; /* of the factors of the operator at hand */
+    clv_typed_name collected; /* by the last collective of the phase; empty: there is none yet */
+    int64_t *low, *high;      /* of the factors of the operator at hand */
     bool *first;
     int32_t cap_factors;
     clv_str *io; /* by position: of the step at hand */

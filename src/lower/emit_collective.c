@@ -1,5 +1,7 @@
 #include "lower/emit_collective.h"
 
+#include "sharding/moved_as.h"
+
 #define WHAT "writing a collective"
 
 /* -- what dialects have -- */
@@ -114,8 +116,8 @@ static clv_status list_collective(clv_emit *e, const clv_emit_collective *c, clv
     return CLV_OK;
 }
 
-clv_status clv_emit_collective_node(const clv_emit_scope *scope, clv_emit_collective *c, clv_str in,
-                                    const clv_emit_type *type, clv_str *ret, clv_error *err)
+static clv_status collective_node(const clv_emit_scope *scope, clv_emit_collective *c, clv_str in,
+                                  const clv_emit_type *type, clv_str *ret, clv_error *err)
 {
     clv_emit *e = scope->e;
     bool ort = e->dialect == CLV_DIALECT_ORT;
@@ -129,8 +131,8 @@ clv_status clv_emit_collective_node(const clv_emit_scope *scope, clv_emit_collec
             attrs[n++] = int_attr("axis", c->axis);
         attrs[n++] = int_attr("group_size", clv_mesh_count(&e->s->mesh, c->mesh_axes));
     }
-    if (e->s->phases[e->phase].idles && e->collected.n > 0)
-        CLV_TRY(clv_emit_after(scope, in, type->rank, e->collected, &in, err));
+    if (e->s->phases[e->phase].idles && e->collected.name.n > 0)
+        CLV_TRY(clv_emit_after(scope, in, type, e->collected, &in, err));
     CLV_TRY(clv_emit_node_with(scope, ort ? words[c->kind].ort : "DistCollective", CLV_NAMES(in),
                                (clv_new_attrs){ attrs, n }, ret, err));
     clv_new_node *node = &e->nodes[e->n_nodes - 1];
@@ -143,8 +145,28 @@ clv_status clv_emit_collective_node(const clv_emit_scope *scope, clv_emit_collec
     if (!name)
         return clv_fail_nomem(err, WHAT);
     c->node = node->name = clv_str_of(name);
-    e->collected = *ret;
+    e->collected = (clv_typed_name){ *ret, type->dtype };
+    (void)clv_dtype_bytes(type->dtype, c->elems, &c->bytes);
     return list_collective(e, c, *ret, type, err);
+}
+
+/* Types up to operator set 23 are sent packed. An operator that is not of the standard, as these
+ * are, may have no later ones in ONNX Runtime 1.30: they are sent in the type that they are cut in.
+ */
+static clv_dtype sent_as(clv_dtype dtype, int32_t opset)
+{
+    enum { OPSET_OF_SENT_TYPES = 23 };
+    return clv_dtype_cast_opset(dtype) > OPSET_OF_SENT_TYPES ? clv_dtype_moved_as(dtype, opset)
+                                                             : dtype;
+}
+
+clv_status clv_emit_collective_node(const clv_emit_scope *scope, clv_emit_collective *c, clv_str in,
+                                    const clv_emit_type *type, clv_str *ret, clv_error *err)
+{
+    const clv_emit_type sent = { sent_as(type->dtype, scope->e->opset), type->rank, type->dims };
+    CLV_TRY(clv_emit_widen(scope, type->dtype, sent.dtype, &in, err));
+    CLV_TRY(collective_node(scope, c, in, &sent, ret, err));
+    return clv_emit_narrow(scope, sent.dtype, type->dtype, ret, err);
 }
 
 /* Gathering concatenates along the first dimension in TensorRT, along any in ONNX Runtime. */
@@ -171,6 +193,6 @@ clv_status clv_emit_gather_node(const clv_emit_scope *scope, clv_emit_collective
     CLV_TRY(clv_emit_collective_node(scope, c, *ret, &by_block, ret, err));
     for (int32_t i = 0; i <= rank; i++)
         perm[i] = i < axis ? i + 1 : i == axis ? 0 : i;
-    CLV_TRY(clv_emit_transpose(scope, *ret, rank + 1, perm, ret, err));
+    CLV_TRY(clv_emit_transpose(scope, *ret, &by_block, perm, ret, err));
     return clv_emit_reshape(scope, *ret, &gathered, ret, err);
 }

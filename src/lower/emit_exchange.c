@@ -48,7 +48,7 @@ static clv_status move_back(const exchange *x, clv_str *io, clv_error *err)
         perm[place[i]] = i;
     if (x->c.n_order > 1)
         CLV_TRY(clv_emit_reshape(&x->scope, *io, &apart, io, err));
-    return clv_emit_transpose(&x->scope, *io, rank, perm, io, err);
+    return clv_emit_transpose(&x->scope, *io, &apart, perm, io, err);
 }
 
 static clv_status write_exchange(exchange *x, clv_str *io, clv_error *err)
@@ -63,10 +63,10 @@ static clv_status write_exchange(exchange *x, clv_str *io, clv_error *err)
     const clv_emit_type factors = { whole->dtype, rank, dims };
     const clv_emit_type blocks = { whole->dtype, rank - merged, dims + merged };
     const clv_emit_type part = { whole->dtype, whole->rank, dims };
-    (void)clv_dtype_bytes(whole->dtype, clv_emit_elems(&factors), &x->c.bytes);
+    x->c.elems = clv_emit_elems(&factors);
     CLV_TRY(clv_emit_reshape(scope, *io, &factors, io, err));
     (void)order_dims(x, x->view.had, x->view.gets, dims, perm);
-    CLV_TRY(clv_emit_transpose(scope, *io, rank, perm, io, err));
+    CLV_TRY(clv_emit_transpose(scope, *io, &factors, perm, io, err));
     dims[merged] = n; /* the first dimensions, one an axis of the step, as one */
     if (merged > 0)
         CLV_TRY(clv_emit_reshape(scope, *io, &blocks, io, err));

@@ -3,6 +3,7 @@
 #include "graph/ops.h"
 #include "lower/emit_lookup.h"
 #include "lower/emit_part.h"
+#include "sharding/moved_as.h"
 
 #define WHAT "writing an operator"
 
@@ -189,7 +190,9 @@ static clv_status zero_bias(local_op *l, int32_t k, clv_error *err)
         return CLV_OK;
     const clv_emit_type type = type_of_input(l, k, dims);
     const clv_emit_scope scope = scope_of_input(l, k);
-    return clv_emit_filled_after(&scope, CLV_NAMES(l->in[k]), &type, CLV_FILL_ZERO, &l->in[k], err);
+    const clv_typed_name own = { l->in[k], type.dtype };
+    return clv_emit_filled_after(&scope, (clv_typed_names){ &own, 1 }, &type, CLV_FILL_ZERO,
+                                 &l->in[k], err);
 }
 
 /* The dimension of an input whose elements are chosen by number, and of which the device has some;
@@ -221,7 +224,29 @@ static clv_status pad_chosen(local_op *l, int32_t k, clv_error *err)
     CLV_TRY(clv_emit_filled(l->e, &type, CLV_FILL_ZERO, &before, err));
     dims[d] = l->e->s->types->of[input_of(l, k).i].dims[d] - l->e->high[factor];
     CLV_TRY(clv_emit_filled(l->e, &type, CLV_FILL_ZERO, &behind, err));
-    return clv_emit_concat(&scope, CLV_NAMES(before, l->in[k], behind), d, &l->in[k], err);
+    return clv_emit_concat(&scope, CLV_NAMES(before, l->in[k], behind), type.dtype, d, &l->in[k],
+                           err);
+}
+
+/* ONNX Runtime 1.30 moves a QuantizeLinear of one scale in front of a Slice, Reshape or Transpose
+ * that it reads from, which then has elements of a type that it cannot have, and the model is not
+ * loaded. It does not move it in front of a Concat, which one input leaves as it is. */
+static clv_status keep_behind(local_op *l, clv_error *err)
+{
+    clv_emit *e = l->e;
+    const clv_types *types = e->s->types;
+    clv_tensor out = clv_op_output(e->s->model->main, l->op, 0);
+    const clv_new_attr axis = { .name = clv_str_of("axis"), .kind = CLV_NEW_INT };
+    if (!clv_str_is(l->op->type, "QuantizeLinear") || l->n_in == 0 || out.i < 0)
+        return CLV_OK;
+    int32_t made_by = clv_map_get(&e->taken, l->in[0]) - 1;
+    bool moved = made_by >= 0 && e->nodes[made_by].source.i < 0;
+    if (!moved || types->of[input_of(l, 0).i].rank <= 0 ||
+        clv_dtype_cast_opset(types->of[out.i].dtype) == 0)
+        return CLV_OK;
+    const clv_emit_scope scope = scope_of_input(l, 0);
+    return clv_emit_node_with(&scope, "Concat", CLV_NAMES(l->in[0]), (clv_new_attrs){ &axis, 1 },
+                              &l->in[0], err);
 }
 
 /* -- halos -- */
@@ -276,7 +301,7 @@ static clv_status take_window(const clv_emit_scope *scope, const clv_emit_type *
     CLV_TRY(clv_emit_take(scope, *io, type, along, &inside, err));
     dims[w->d] = w->last > size ? w->last - size : 0;
     CLV_TRY(clv_emit_filled(scope->e, &border, w->fill, &behind, err));
-    return clv_emit_concat(scope, CLV_NAMES(before, inside, behind), w->d, io, err);
+    return clv_emit_concat(scope, CLV_NAMES(before, inside, behind), type->dtype, w->d, io, err);
 }
 
 /* All borders of the input at one position, where each dimension with a halo is whole. */
@@ -335,6 +360,12 @@ static clv_status add_halo(clv_emit *e, const clv_spmd_instr *instr, int32_t k, 
 static clv_status stay_idle(const local_op *l, clv_error *err)
 {
     const clv_spmd *s = l->e->s;
+    clv_typed_name *in = CLV_NEW_ARRAY(l->e->arena, clv_typed_name, l->n_in);
+    if (!in)
+        return clv_fail_nomem(err, WHAT);
+    for (int32_t k = 0; k < l->n_in; k++)
+        if (input_of(l, k).i >= 0)
+            in[k] = (clv_typed_name){ l->in[k], s->types->of[input_of(l, k).i].dtype };
     for (int32_t k = 0; k < l->instr->n_out; k++) {
         int32_t v = s->operands[l->instr->first_out + k];
         clv_reduce reduce = CLV_REDUCE_NONE;
@@ -349,7 +380,7 @@ static clv_status stay_idle(const local_op *l, clv_error *err)
             if (value->layout.dim[a] == CLV_AXIS_PARTIAL)
                 reduce = (clv_reduce)value->layout.reduce[a];
         clv_spmd_dims(s, value->tensor, &value->layout, l->position, dims);
-        CLV_TRY(clv_emit_filled_after(&scope, (clv_names){ l->in, l->n_in }, &type,
+        CLV_TRY(clv_emit_filled_after(&scope, (clv_typed_names){ in, l->n_in }, &type,
                                       clv_fill_neutral(reduce), clv_emit_name(l->e, v, l->position),
                                       err));
     }
@@ -442,6 +473,7 @@ static clv_status run_here(local_op *l, clv_error *err)
         if (table < 0)
             CLV_TRY(pad_chosen(l, k, err));
     }
+    CLV_TRY(keep_behind(l, err));
     CLV_TRY(name_outputs(l, err));
     CLV_TRY(make_node(l, &node, err));
     if (table < 0)

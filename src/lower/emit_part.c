@@ -135,7 +135,7 @@ static clv_status gather_plain(const gathering *g, clv_str *io, clv_error *err)
             part[n] = io[member(g, k)];
             CLV_TRY(as_pieces(g, k, &part[n++], err));
         }
-    CLV_TRY(clv_emit_concat(&g->scope, (clv_names){ part, n }, g->along, &all, err));
+    CLV_TRY(clv_emit_concat(&g->scope, (clv_names){ part, n }, g->dtype, g->along, &all, err));
     CLV_TRY(as_one(g, &all, err));
     for (int32_t k = 0; k < g->n; k++)
         io[member(g, k)] = all;
@@ -182,9 +182,9 @@ static clv_status gather_by_node(gathering *g, clv_str *io, clv_error *err)
         dims[g->along] = g->most - g->rest[own];
         CLV_TRY(clv_emit_filled(e, &type, CLV_FILL_ZERO, &filling, err));
         dims[g->along] = g->most;
-        CLV_TRY(clv_emit_concat(&g->scope, CLV_NAMES(*io, filling), g->along, io, err));
+        CLV_TRY(clv_emit_concat(&g->scope, CLV_NAMES(*io, filling), g->dtype, g->along, io, err));
     }
-    (void)clv_dtype_bytes(g->dtype, clv_emit_elems(&type), &g->c.bytes);
+    g->c.elems = clv_emit_elems(&type);
     g->c.axis = g->along;
     CLV_TRY(clv_emit_gather_node(&g->scope, &g->c, *io, &type, io, err));
     if (uneven)

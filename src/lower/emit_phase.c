@@ -121,7 +121,7 @@ clv_status clv_emit_phase(clv_emit *e, int32_t phase, clv_error *err)
 {
     const clv_spmd_phase *p = &e->s->phases[phase];
     e->phase = phase;
-    e->collected = (clv_str){ NULL, 0 };
+    e->collected = (clv_typed_name){ .dtype = CLV_DT_UNDEFINED };
     for (int32_t v = p->first_value; v < p->first_value + p->n_values; v++)
         for (int32_t i = 0; i < e->s->mesh.n_devices; i++)
             if (clv_emit_active(e, i))

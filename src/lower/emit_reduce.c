@@ -104,7 +104,7 @@ static clv_dtype computed_in(clv_dtype dtype, clv_reduce reduce, int32_t opset)
     bool order = reduce == CLV_REDUCE_MAX || reduce == CLV_REDUCE_MIN;
     if (dtype == CLV_DT_FLOAT || dtype == CLV_DT_DOUBLE)
         return dtype;
-    if (dtype == CLV_DT_FLOAT16 || dtype == CLV_DT_BFLOAT16)
+    if (clv_dtype_is_float(dtype)) /* of 16 bits or less */
         return CLV_DT_FLOAT;
     if (order && opset < OPSET_MAX_OF_INTS)
         return CLV_DT_DOUBLE;

@@ -33,7 +33,7 @@ static clv_status reduce_by_node(const stepping *x, uint32_t axes, clv_reduce re
         if (axes >> a & 1)
             c.order[c.n_order++] = a;
     clv_spmd_dims(e->s, x->from->tensor, &x->layout, e->only, dims + 1);
-    (void)clv_dtype_bytes(whole->dtype, clv_emit_elems(&part), &c.bytes);
+    c.elems = clv_emit_elems(&part);
     if (clv_emit_has_collective(e, c.kind, whole->dtype, reduce))
         return clv_emit_collective_node(&scope, &c, *io, &part, io, err);
     CLV_TRY(clv_emit_reshape(&scope, *io, &blocks, io, err));
@@ -91,8 +91,9 @@ static clv_status make_neutral(const stepping *x, uint32_t axes, clv_error *err)
         if (!clv_emit_active(e, p) || first || keeps)
             continue;
         clv_spmd_dims(e->s, t, &x->to->layout, p, dims);
-        CLV_TRY(clv_emit_filled_after(&scope, CLV_NAMES(x->io[p]), &part, clv_fill_neutral(reduce),
-                                      &x->io[p], err));
+        const clv_typed_name own = { x->io[p], part.dtype };
+        CLV_TRY(clv_emit_filled_after(&scope, (clv_typed_names){ &own, 1 }, &part,
+                                      clv_fill_neutral(reduce), &x->io[p], err));
     }
     return CLV_OK;
 }

@@ -2,6 +2,8 @@
 
 #include <inttypes.h>
 
+#include "sharding/moved_as.h"
+
 #define WHAT "writing a lowered model"
 
 /* Operator sets from which on an operator is as it is used here. */
@@ -9,6 +11,38 @@
 #define OPSET_CAST_NUMBER       6
 #define OPSET_CONSTANT_OF_SHAPE 9
 #define OPSET_SLICE_INPUTS      10
+
+/* -- in a wider type -- */
+
+clv_status clv_emit_cast(const clv_emit_scope *scope, clv_str in, clv_dtype to, clv_str *ret,
+                         clv_error *err)
+{
+    const clv_new_attr attrs[2] = {
+        { .name = clv_str_of("to"), .kind = CLV_NEW_INT, .i = (int64_t)to },
+        { .name = clv_str_of("saturate"), .kind = CLV_NEW_INT } /* an infinity stays one */
+    };
+    bool float8 = clv_dtype_is_float(to) && clv_dtype_bits(to) == 8;
+    return clv_emit_node_with(scope, "Cast", CLV_NAMES(in), (clv_new_attrs){ attrs, 1 + float8 },
+                              ret, err);
+}
+
+clv_status clv_emit_widen(const clv_emit_scope *scope, clv_dtype dtype, clv_dtype wider,
+                          clv_str *io, clv_error *err)
+{
+    if (wider != dtype && wider == CLV_DT_UNDEFINED)
+        return clv_fail(err, CLV_EUNSUPP,
+                        "tensor '%.*s' is of %s and would have to be cut or joined, which takes a "
+                        "Cast of that type: the model has operator set %d, expected %d or later",
+                        CLV_STR_ARG(scope->name), clv_dtype_name(dtype), (int)scope->e->opset,
+                        (int)clv_dtype_cast_opset(dtype));
+    return wider == dtype ? CLV_OK : clv_emit_cast(scope, *io, wider, io, err);
+}
+
+clv_status clv_emit_narrow(const clv_emit_scope *scope, clv_dtype wider, clv_dtype dtype,
+                           clv_str *io, clv_error *err)
+{
+    return wider == dtype ? CLV_OK : clv_emit_cast(scope, *io, dtype, io, err);
+}
 
 /* -- cut out -- */
 
@@ -57,14 +91,23 @@ static clv_status lacks_number(clv_dtype dtype, clv_error *err)
                     clv_dtype_name(dtype));
 }
 
+/* FLOAT8E8M0 has no zero. Nothing is added up in it, so what is filled in is cut out again. */
+static clv_fill filled_with(clv_dtype dtype, clv_fill fill)
+{
+    return dtype == CLV_DT_FLOAT8E8M0 && fill == CLV_FILL_ZERO ? CLV_FILL_ONE : fill;
+}
+
 /* A node that makes a tensor of a shape that is known when it runs. */
 static clv_status fill_shape(const clv_emit_scope *scope, clv_str shape, clv_dtype dtype,
                              clv_fill fill, clv_str *ret, clv_error *err)
 {
     static const int64_t single = 1;
     clv_emit *e = scope->e;
-    if (dtype == CLV_DT_STRING) { /* it is empty, so no texts are needed */
-        CLV_TRY(fill_shape(scope, shape, CLV_DT_FLOAT, fill, ret, err));
+    clv_dtype wider = clv_dtype_moved_as(dtype, e->opset);
+    if (dtype == CLV_DT_STRING) /* it is empty, so no texts are needed */
+        wider = CLV_DT_FLOAT;
+    if (wider != dtype && wider != CLV_DT_UNDEFINED) {
+        CLV_TRY(fill_shape(scope, shape, wider, filled_with(dtype, fill), ret, err));
         return clv_emit_cast(scope, *ret, dtype, ret, err);
     }
     clv_new_tensor *value = CLV_NEW(e->arena, clv_new_tensor);
@@ -90,13 +133,20 @@ clv_status clv_emit_filled(clv_emit *e, const clv_emit_type *type, clv_fill fill
     int64_t elems = clv_emit_elems(type), bytes;
     clv_emit_scope scope = { e, clv_str_of("cleave//filled"), -1 };
     clv_str shape;
+    if (type->dtype == CLV_DT_FLOAT8E8M0 && fill == CLV_FILL_ZERO) {
+        const clv_emit_type wide = { clv_dtype_moved_as(type->dtype, e->opset), type->rank,
+                                     type->dims };
+        CLV_TRY(clv_emit_filled(e, &wide, filled_with(type->dtype, fill), ret, err));
+        return clv_emit_narrow(&scope, wide.dtype, type->dtype, ret, err);
+    }
     if (size == 0 && elems == 0 && type->dtype == CLV_DT_STRING) {
         const clv_emit_type empty = { CLV_DT_FLOAT, type->rank, type->dims };
         scope.name = clv_str_of("cleave//empty");
         CLV_TRY(clv_emit_filled(e, &empty, fill, ret, err));
         return clv_emit_cast(&scope, *ret, type->dtype, ret, err);
     }
-    if (size == 0 || !clv_dtype_bytes(type->dtype, elems, &bytes))
+    bool packed = size == 0 && clv_dtype_bits(type->dtype) > 0 && fill == CLV_FILL_ZERO;
+    if ((size == 0 && !packed) || !clv_dtype_bytes(type->dtype, elems, &bytes))
         return lacks_number(type->dtype, err);
     if (bytes > FILL_INLINE && e->opset >= OPSET_CONSTANT_OF_SHAPE) {
         CLV_TRY(clv_emit_ints(e, type->dims, type->rank, &shape, err));
@@ -107,7 +157,8 @@ clv_status clv_emit_filled(clv_emit *e, const clv_emit_type *type, clv_fill fill
     uint32_t before = e->constants.n;
     if (!all)
         return clv_fail_nomem(err, WHAT);
-    for (int64_t i = 0; i + size <= bytes; i += size)
+    memset(all, 0, (size_t)bytes);
+    for (int64_t i = 0; !packed && i + size <= bytes; i += size)
         memcpy(all + i, one, (size_t)size);
     CLV_TRY(clv_emit_constant(e, type, all, bytes, ret, err));
     if (e->constants.n == before)
@@ -118,30 +169,33 @@ clv_status clv_emit_filled(clv_emit *e, const clv_emit_type *type, clv_fill fill
 /* -- made after something -- */
 
 /* No element of a tensor, as a list of whole numbers: its place in the order is all it is for. */
-static clv_status nothing_of(const clv_emit_scope *scope, clv_str in, clv_str *ret, clv_error *err)
+static clv_status nothing_of(const clv_emit_scope *scope, clv_typed_name in, clv_str *ret,
+                             clv_error *err)
 {
     static const int64_t all = -1;
     static const cut none = { 0, 0, 0 };
+    clv_dtype wider = clv_dtype_moved_as(in.dtype, scope->e->opset);
     clv_str shape;
     CLV_TRY(clv_emit_ints(scope->e, &all, 1, &shape, err));
-    CLV_TRY(clv_emit_node(scope, "Reshape", CLV_NAMES(in, shape), ret, err));
+    CLV_TRY(clv_emit_widen(scope, in.dtype, wider, &in.name, err));
+    CLV_TRY(clv_emit_node(scope, "Reshape", CLV_NAMES(in.name, shape), ret, err));
     CLV_TRY(slice(scope, *ret, &none, 1, ret, err));
     return clv_emit_cast(scope, *ret, CLV_DT_INT64, ret, err);
 }
 
 /* What nodes have made among these, each once, in the order of the nodes; how many. Runtimes go
  * back from a node to those before it in that order, so that of two devices has to be the same. */
-static int32_t list_made(const clv_emit *e, clv_names in, clv_str *ret)
+static int32_t list_made(const clv_emit *e, clv_typed_names in, clv_typed_name *ret)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < in.n; i++) {
-        int32_t id = clv_map_get(&e->taken, in.at[i]), at = n;
+        int32_t id = clv_map_get(&e->taken, in.at[i].name), at = n;
         bool listed = id <= 0;
         for (int32_t k = 0; k < n && !listed; k++)
-            listed = clv_str_eq(ret[k], in.at[i]);
+            listed = clv_str_eq(ret[k].name, in.at[i].name);
         if (listed)
             continue;
-        for (; at > 0 && clv_map_get(&e->taken, ret[at - 1]) > id; at--)
+        for (; at > 0 && clv_map_get(&e->taken, ret[at - 1].name) > id; at--)
             ret[at] = ret[at - 1];
         ret[at] = in.at[i];
         n++;
@@ -149,60 +203,54 @@ static int32_t list_made(const clv_emit *e, clv_names in, clv_str *ret)
     return n;
 }
 
-clv_status clv_emit_filled_after(const clv_emit_scope *scope, clv_names after,
+clv_status clv_emit_filled_after(const clv_emit_scope *scope, clv_typed_names after,
                                  const clv_emit_type *type, clv_fill fill, clv_str *ret,
                                  clv_error *err)
 {
     clv_emit *e = scope->e;
+    clv_typed_name *made = CLV_NEW_ARRAY(e->arena, clv_typed_name, after.n);
     clv_str *part = CLV_NEW_ARRAY(e->arena, clv_str, after.n + 1), shape;
-    if (!part)
+    if (!made || !part)
         return clv_fail_nomem(err, WHAT);
     bool matters = e->only >= 0 && e->opset >= OPSET_CONSTANT_OF_SHAPE;
-    int32_t n_made = matters ? list_made(e, after, part + 1) : 0;
+    int32_t n_made = matters ? list_made(e, after, made) : 0;
     if (n_made == 0)
         return clv_emit_filled(e, type, fill, ret, err);
-    for (int32_t i = 1; i <= n_made; i++)
-        CLV_TRY(nothing_of(scope, part[i], &part[i], err));
+    for (int32_t i = 0; i < n_made; i++)
+        CLV_TRY(nothing_of(scope, made[i], &part[i + 1], err));
     CLV_TRY(clv_emit_ints(e, type->dims, type->rank, &part[0], err));
-    CLV_TRY(clv_emit_concat(scope, (clv_names){ part, n_made + 1 }, 0, &shape, err));
+    CLV_TRY(clv_emit_concat(scope, (clv_names){ part, n_made + 1 }, CLV_DT_INT64, 0, &shape, err));
     return fill_shape(scope, shape, type->dtype, fill, ret, err);
 }
 
-clv_status clv_emit_after(const clv_emit_scope *scope, clv_str in, int32_t rank, clv_str before,
-                          clv_str *ret, clv_error *err)
+clv_status clv_emit_after(const clv_emit_scope *scope, clv_str in, const clv_emit_type *type,
+                          clv_typed_name before, clv_str *ret, clv_error *err)
 {
     clv_emit *e = scope->e;
-    int64_t *as_it_is = CLV_NEW_ARRAY(e->arena, int64_t, rank); /* a 0 means so */
+    clv_dtype wider = clv_dtype_viewed_as(type->dtype, e->opset);
+    int64_t *as_it_is = CLV_NEW_ARRAY(e->arena, int64_t, type->rank); /* a 0 means so */
     clv_str own, nothing, shape;
     *ret = in;
     if (!as_it_is)
         return clv_fail_nomem(err, WHAT);
     if (e->opset < OPSET_CAST_NUMBER)
         return CLV_OK;
-    CLV_TRY(clv_emit_ints(e, as_it_is, rank, &own, err));
+    CLV_TRY(clv_emit_ints(e, as_it_is, type->rank, &own, err));
     CLV_TRY(nothing_of(scope, before, &nothing, err));
-    CLV_TRY(clv_emit_concat(scope, CLV_NAMES(own, nothing), 0, &shape, err));
-    return clv_emit_node(scope, "Reshape", CLV_NAMES(in, shape), ret, err);
+    CLV_TRY(clv_emit_concat(scope, CLV_NAMES(own, nothing), CLV_DT_INT64, 0, &shape, err));
+    CLV_TRY(clv_emit_widen(scope, type->dtype, wider, &in, err));
+    CLV_TRY(clv_emit_node(scope, "Reshape", CLV_NAMES(in, shape), ret, err));
+    return clv_emit_narrow(scope, wider, type->dtype, ret, err);
 }
 
 /* -- shapes -- */
 
-clv_status clv_emit_cast(const clv_emit_scope *scope, clv_str in, clv_dtype to, clv_str *ret,
-                         clv_error *err)
-{
-    clv_new_attr attr = { .name = clv_str_of("to"), .kind = CLV_NEW_INT, .i = (int64_t)to };
-    return clv_emit_node_with(scope, "Cast", CLV_NAMES(in), (clv_new_attrs){ &attr, 1 }, ret, err);
-}
-
-clv_status clv_emit_reshape(const clv_emit_scope *scope, clv_str in, const clv_emit_type *to,
-                            clv_str *ret, clv_error *err)
+static clv_status reshape(const clv_emit_scope *scope, clv_str in, const clv_emit_type *to,
+                          clv_str *ret, clv_error *err)
 {
     clv_emit *e = scope->e;
     clv_new_attr attr = { .name = clv_str_of("shape"), .kind = CLV_NEW_INTS, .n = to->rank };
     clv_str shape;
-    for (int32_t i = 0; i < to->rank; i++)
-        if (to->dims[i] == 0) /* a 0 in a shape means another thing */
-            return clv_emit_filled_after(scope, CLV_NAMES(in), to, CLV_FILL_ZERO, ret, err);
     if (e->opset >= OPSET_RESHAPE_INPUT) {
         CLV_TRY(clv_emit_ints(e, to->dims, to->rank, &shape, err));
         return clv_emit_node(scope, "Reshape", CLV_NAMES(in, shape), ret, err);
@@ -216,35 +264,73 @@ clv_status clv_emit_reshape(const clv_emit_scope *scope, clv_str in, const clv_e
                               err);
 }
 
-clv_status clv_emit_transpose(const clv_emit_scope *scope, clv_str in, int32_t rank,
+clv_status clv_emit_reshape(const clv_emit_scope *scope, clv_str in, const clv_emit_type *to,
+                            clv_str *ret, clv_error *err)
+{
+    clv_dtype wider = clv_dtype_viewed_as(to->dtype, scope->e->opset);
+    const clv_typed_name from = { in, to->dtype };
+    for (int32_t i = 0; i < to->rank; i++)
+        if (to->dims[i] == 0) /* a 0 in a shape means another thing */
+            return clv_emit_filled_after(scope, (clv_typed_names){ &from, 1 }, to, CLV_FILL_ZERO,
+                                         ret, err);
+    CLV_TRY(clv_emit_widen(scope, to->dtype, wider, &in, err));
+    CLV_TRY(reshape(scope, in, to, ret, err));
+    return clv_emit_narrow(scope, wider, to->dtype, ret, err);
+}
+
+clv_status clv_emit_identity(const clv_emit_scope *scope, clv_str in, clv_dtype dtype, clv_str *ret,
+                             clv_error *err)
+{
+    clv_dtype wider = clv_dtype_viewed_as(dtype, scope->e->opset);
+    CLV_TRY(clv_emit_widen(scope, dtype, wider, &in, err));
+    *ret = in;
+    return wider == dtype ? clv_emit_node(scope, "Identity", CLV_NAMES(in), ret, err)
+                          : clv_emit_narrow(scope, wider, dtype, ret, err);
+}
+
+clv_status clv_emit_transpose(const clv_emit_scope *scope, clv_str in, const clv_emit_type *type,
                               const int64_t *perm, clv_str *ret, clv_error *err)
 {
-    int64_t *copy = CLV_NEW_ARRAY(scope->e->arena, int64_t, rank);
+    clv_dtype wider = clv_dtype_viewed_as(type->dtype, scope->e->opset);
+    int64_t *copy = CLV_NEW_ARRAY(scope->e->arena, int64_t, type->rank);
     clv_new_attr attr = {
-        .name = clv_str_of("perm"), .kind = CLV_NEW_INTS, .ints = copy, .n = rank
+        .name = clv_str_of("perm"), .kind = CLV_NEW_INTS, .ints = copy, .n = type->rank
     };
     bool moves = false;
     if (!copy)
         return clv_fail_nomem(err, WHAT);
-    for (int32_t i = 0; i < rank; i++) {
+    for (int32_t i = 0; i < type->rank; i++) {
         copy[i] = perm[i];
         moves = moves || perm[i] != i;
     }
     *ret = in;
-    return moves ? clv_emit_node_with(scope, "Transpose", CLV_NAMES(in),
-                                      (clv_new_attrs){ &attr, 1 }, ret, err)
-                 : CLV_OK;
+    if (!moves)
+        return CLV_OK;
+    CLV_TRY(clv_emit_widen(scope, type->dtype, wider, &in, err));
+    CLV_TRY(clv_emit_node_with(scope, "Transpose", CLV_NAMES(in), (clv_new_attrs){ &attr, 1 }, ret,
+                               err));
+    return clv_emit_narrow(scope, wider, type->dtype, ret, err);
 }
 
-clv_status clv_emit_concat(const clv_emit_scope *scope, clv_names in, int32_t axis, clv_str *ret,
-                           clv_error *err)
+clv_status clv_emit_concat(const clv_emit_scope *scope, clv_names in, clv_dtype dtype, int32_t axis,
+                           clv_str *ret, clv_error *err)
 {
+    clv_dtype wider = clv_dtype_moved_as(dtype, scope->e->opset);
     clv_new_attr attr = { .name = clv_str_of("axis"), .kind = CLV_NEW_INT, .i = axis };
+    clv_str *wide = CLV_NEW_ARRAY(scope->e->arena, clv_str, in.n);
     if (in.n == 1) {
         *ret = in.at[0];
         return CLV_OK;
     }
-    return clv_emit_node_with(scope, "Concat", in, (clv_new_attrs){ &attr, 1 }, ret, err);
+    if (!wide)
+        return clv_fail_nomem(err, WHAT);
+    for (int32_t i = 0; i < in.n; i++) {
+        wide[i] = in.at[i];
+        CLV_TRY(clv_emit_widen(scope, dtype, wider, &wide[i], err));
+    }
+    CLV_TRY(clv_emit_node_with(scope, "Concat", (clv_names){ wide, in.n },
+                               (clv_new_attrs){ &attr, 1 }, ret, err));
+    return clv_emit_narrow(scope, wider, dtype, ret, err);
 }
 
 /* -- parts -- */
@@ -299,21 +385,14 @@ static clv_status take_numbered(const clv_emit_scope *scope, int32_t d, const cl
                               io, err);
 }
 
-clv_status clv_emit_take(const clv_emit_scope *scope, clv_str in, const clv_emit_type *type,
-                         const clv_spans *const *places, clv_str *ret, clv_error *err)
+/* Some, of a type that operators which cut take. */
+static clv_status take_places(const clv_emit_scope *scope, const clv_emit_type *type,
+                              const clv_spans *const *places, clv_str *io, clv_error *err)
 {
     int64_t dims[CLV_VIEW_MAX]; /* so far */
     const clv_emit_type now = { type->dtype, type->rank, dims };
     cut cuts[CLV_VIEW_MAX];
     int32_t n = 0;
-    bool empty = false;
-    *ret = in;
-    for (int32_t d = 0; d < type->rank; d++) {
-        dims[d] = places[d] ? places[d]->elems : type->dims[d];
-        empty = empty || dims[d] == 0;
-    }
-    if (empty)
-        return clv_emit_filled_after(scope, CLV_NAMES(in), &now, CLV_FILL_ZERO, ret, err);
     for (int32_t d = 0; d < type->rank; d++) {
         dims[d] = type->dims[d];
         if (!places[d] || places[d]->n != 1)
@@ -323,14 +402,39 @@ clv_status clv_emit_take(const clv_emit_scope *scope, clv_str in, const clv_emit
         dims[d] = places[d]->elems;
     }
     if (n > 0)
-        CLV_TRY(slice(scope, *ret, cuts, n, ret, err));
+        CLV_TRY(slice(scope, *io, cuts, n, io, err));
     for (int32_t d = 0; d < type->rank; d++) {
         if (!places[d] || places[d]->n == 1)
             continue;
         CLV_TRY(length_of_piece(places[d], type->dims[d])
-                    ? take_pieces(scope, &now, d, places[d], ret, err)
-                    : take_numbered(scope, d, places[d], ret, err));
+                    ? take_pieces(scope, &now, d, places[d], io, err)
+                    : take_numbered(scope, d, places[d], io, err));
         dims[d] = places[d]->elems;
     }
     return CLV_OK;
+}
+
+clv_status clv_emit_take(const clv_emit_scope *scope, clv_str in, const clv_emit_type *type,
+                         const clv_spans *const *places, clv_str *ret, clv_error *err)
+{
+    clv_dtype wider = clv_dtype_moved_as(type->dtype, scope->e->opset);
+    int64_t dims[CLV_VIEW_MAX];
+    const clv_emit_type taken = { type->dtype, type->rank, dims };
+    const clv_emit_type wide = { wider, type->rank, type->dims };
+    const clv_typed_name from = { in, type->dtype };
+    bool empty = false, any = false;
+    *ret = in;
+    for (int32_t d = 0; d < type->rank; d++) {
+        dims[d] = places[d] ? places[d]->elems : type->dims[d];
+        empty = empty || dims[d] == 0;
+        any = any || places[d];
+    }
+    if (empty)
+        return clv_emit_filled_after(scope, (clv_typed_names){ &from, 1 }, &taken, CLV_FILL_ZERO,
+                                     ret, err);
+    if (!any)
+        return CLV_OK;
+    CLV_TRY(clv_emit_widen(scope, type->dtype, wider, ret, err));
+    CLV_TRY(take_places(scope, &wide, places, ret, err));
+    return clv_emit_narrow(scope, wider, type->dtype, ret, err);
 }

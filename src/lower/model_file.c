@@ -1,5 +1,6 @@
 #include "lower/model_file.h"
 
+#include "base/packed.h"
 #include "lower/emit_part.h"
 #include "lower/emit_phase.h"
 
@@ -39,8 +40,8 @@ static clv_status add_part(clv_model_file *f, clv_file_ios *list, int32_t v, int
 /* An output has to be what a node makes: what is a constant, a weight, an input or somebody else's
  * output already goes through an Identity. *io: the tensor, and then the output. exact: it must
  * have the name, which was kept for it. */
-static clv_status make_output(clv_model_file *f, clv_str name, bool exact, clv_str *io,
-                              clv_error *err)
+static clv_status make_output(clv_model_file *f, clv_str name, bool exact, clv_dtype dtype,
+                              clv_str *io, clv_error *err)
 {
     clv_emit_scope scope = { &f->e, name, exact ? -1 : f->e.only };
     bool used = false;
@@ -50,7 +51,7 @@ static clv_status make_output(clv_model_file *f, clv_str name, bool exact, clv_s
         return CLV_OK; /* an input that is returned as it is, too */
     if (clv_map_get(&f->e.taken, *io) > 0 && !used && !exact)
         return CLV_OK; /* a node's, and of no other output */
-    CLV_TRY(clv_emit_node(&scope, "Identity", CLV_NAMES(*io), io, err));
+    CLV_TRY(clv_emit_identity(&scope, *io, dtype, io, err));
     if (exact) {
         clv_str *out = (clv_str *)f->e.nodes[f->e.n_nodes - 1].out;
         *io = out[0] = name;
@@ -80,7 +81,8 @@ static clv_status make_one(clv_model_file *f, clv_file_place place, clv_error *e
         if (!value->sent && !value->returned)
             continue;
         name = *clv_emit_name(&f->e, v, place.position);
-        CLV_TRY(make_output(f, value->name, false, &name, err));
+        CLV_TRY(make_output(f, value->name, false, f->e.s->types->of[value->tensor.i].dtype, &name,
+                            err));
         CLV_TRY(add_part(f, &f->outputs, v, place.position, name, err));
     }
     return CLV_OK;
@@ -153,7 +155,7 @@ static clv_status join_output(clv_model_file *f, int32_t i, clv_error *err)
             for (int32_t a = 0; a < s->mesh.n_axes; a++)
                 if (layout.dim[a] >= 0 && layout.nest[a] == nest)
                     CLV_TRY(clv_emit_gather(&f->e, value->tensor, &layout, a, part, err));
-        CLV_TRY(make_output(f, name, true, &part[0], err));
+        CLV_TRY(make_output(f, name, true, s->types->of[value->tensor.i].dtype, &part[0], err));
         name = part[0];
     }
     return add_io(f, &f->outputs,

@@ -3,6 +3,7 @@
 #include "base/map.h"
 #include "cost/shard_choices.h"
 #include "notation/layout_text.h"
+#include "sharding/moved_as.h"
 #include "sharding/rule_text.h"
 
 #define WHAT "lowering a plan"
@@ -151,11 +152,13 @@ clv_status clv_spmd_read_choices(const clv_spmd *s, clv_arena *arena, int16_t **
         if (split)
             CLV_TRY(read_split(s, (clv_op){ i }, split, choice.factor, arena, err));
         if (split && *split &&
-            !clv_choice_may(s->types, (clv_op){ i }, &s->factors[i], &s->mesh, &choice))
-            return clv_fail(err, CLV_EFORMAT,
-                            "the plan splits operator '%.*s' as '%.100s', which its sharding rule "
-                            "does not admit for its shapes",
-                            CLV_STR_ARG(g->ops[i].label), split);
+            !clv_choice_may(s->types, (clv_op){ i }, &s->factors[i], &s->mesh, &choice)) {
+            char text[CLV_IMMOVABLE_TEXT];
+            const char *why = clv_why_immovable(s->types, (clv_op){ i }, text);
+            return clv_fail(err, CLV_EFORMAT, "the plan splits operator '%.*s' as '%.100s', %s%s",
+                            CLV_STR_ARG(g->ops[i].label), split, why ? "but " : "",
+                            why ? why : "which its sharding rule does not admit for its shapes");
+        }
         memcpy(all + (int64_t)i * CLV_MESH_AXES_MAX, choice.factor, sizeof choice.factor);
     }
     *ret = all;

@@ -5,6 +5,7 @@
 #include "cost/shard_choices.h"
 #include "rules/choice_constraints.h"
 #include "rules/split_reasons.h"
+#include "sharding/moved_as.h"
 
 /* Rules become, by tensor and axis, the dimension that the axis has to split, and by operator and
  * axis the factor; then each operator that they bear on is asked for a choice.
@@ -166,7 +167,8 @@ static clv_status check_can_split(const builder *b, const operand *o, const axis
         return CLV_OK;
     if (o->k < (o->is_output ? f->n_out : f->n_in))
         factors = o->is_output ? &f->out[o->k] : &f->in[o->k];
-    clv_why_dim_is_whole(f, op_type(b, o->op), factors, dim, over->parts, why);
+    if (!clv_why_immovable(b->c.types, o->op, why))
+        clv_why_dim_is_whole(f, op_type(b, o->op), factors, dim, over->parts, why);
     if (o->is_output)
         return clv_fail(err, CLV_EFORMAT, "%s: '%.*s' cannot split dim %d over %s: %s",
                         RULE(over->rule), CLV_STR_ARG(op_name(b, o->op)), (int)dim, over->text,
@@ -278,13 +280,14 @@ static clv_status split_factor(builder *b, clv_op op, const axis_set *over, cons
                         f->why_whole ? f->why_whole : clv_list_factors(f, words));
     for (int32_t i = 0; i < over->n; i++)
         choice.factor[over->axis[i]] = factor;
-    if (!clv_choice_may(b->c.types, op, f, b->c.mesh, &choice) ||
-        (f->factors[factor].kind != CLV_FACTOR_PARALLEL &&
-         f->factors[factor].kind != CLV_FACTOR_REDUCED))
-        return clv_fail(err, CLV_EFORMAT, "%s: '%.*s' cannot split its factor '%s' over %s: %s",
-                        RULE(over->rule), CLV_STR_ARG(who), name, over->text,
-                        clv_why_factor_is_whole(f, type, factor, over->parts, words));
-    return bind_op(b, op, over, factor, err);
+    if (clv_choice_may(b->c.types, op, f, b->c.mesh, &choice) &&
+        (f->factors[factor].kind == CLV_FACTOR_PARALLEL ||
+         f->factors[factor].kind == CLV_FACTOR_REDUCED))
+        return bind_op(b, op, over, factor, err);
+    if (!clv_why_immovable(b->c.types, op, words))
+        clv_why_factor_is_whole(f, type, factor, over->parts, words);
+    return clv_fail(err, CLV_EFORMAT, "%s: '%.*s' cannot split its factor '%s' over %s: %s",
+                    RULE(over->rule), CLV_STR_ARG(who), name, over->text, words);
 }
 
 static clv_status split_outputs(builder *b, clv_op op, const axis_set *over, int32_t dim,

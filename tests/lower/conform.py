@@ -2,7 +2,7 @@
 """conform.py - ONNX's own tests, with each operator split in every way that its rule admits.
 
 Usage: conform.py LOWER_LAYOUTS CLEAVE_RUN TESTDATA [WORD] [--mesh 2 --mesh 3] [--every N] [--csv FILE]
-                  [--show N] [--collectives ort|tensorrt]
+                  [--show N] [--collectives ort|tensorrt] [--enough SHARE]
 
 Each test of ONNX's backend has a model, inputs and expected outputs. lower_layouts writes, for every
 operator of the model and every layout on each mesh, one plain model in which all devices stand side
@@ -10,8 +10,8 @@ by side, and one with all operators split at random; ONNX Runtime runs it on the
 outputs have to be those expected. --collectives: a model a device instead, with collectives of that
 dialect, which cleave-run exchanges; how many there are of each is counted. The
 whole model is run first: what the runtime itself does not compute as expected says nothing of a
-layout. Exit 1 if a layout fails, or if fewer than 85 % of the tests have a layout or a reason to
-have none. WORD: only tests whose name has it. --every: only every Nth test.
+layout. Exit 1 if a layout fails, or if fewer than 85 % (--enough) of the tests have a layout or a
+reason to have none. WORD: only tests whose name has it. --every: only every Nth test.
 
 covers: A.051 E.057
 """
@@ -86,6 +86,7 @@ def main():
     p.add_argument("--keep")
     p.add_argument("--show", type=int, default=20)
     p.add_argument("--collectives", choices=["ort", "tensorrt"])
+    p.add_argument("--enough", type=float, default=ENOUGH)
     a = p.parse_args()
     meshes = a.mesh or ["2", "3"]
     all_tests = list(tests_in(a.testdata, a.word))[::a.every]
@@ -159,7 +160,7 @@ def main():
     for key, n in counts.items():
         print(f"{n:7d} {key}")
     enough = counts["tests with a layout"] + counts["tests with a reason"]
-    return 1 if failed or enough < ENOUGH * counts["tests"] else 0
+    return 1 if failed or enough < a.enough * counts["tests"] else 0
 
 
 if __name__ == "__main__":

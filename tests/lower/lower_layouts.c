@@ -30,6 +30,7 @@
 #include "proto/out_file.h"
 #include "sharding/graph_factors.h"
 #include "sharding/mesh.h"
+#include "sharding/moved_as.h"
 #include "sharding/refine_uneven.h"
 #include "weights/model_source.h"
 
@@ -202,9 +203,12 @@ static clv_status lower_choices(tool *t, const clv_mesh *mesh, const clv_factors
         t->split_of_op[info->file_index] = "";
         n++;
     }
+    char text[CLV_IMMOVABLE_TEXT];
+    const char *why = clv_why_immovable(t->types->main, (clv_op){ op }, text);
     if (n == 0)
         print_case(t, info, "", "whole",
                    all[op].why_whole ? all[op].why_whole
+                   : why             ? why
                    : all[op].n_factors == 0
                        ? "has nothing that could be split"
                        : "none of its dimensions may be cut into so many parts");
