@@ -1,4 +1,4 @@
-/* json_check.h - is a text JSON, to the letter? And clv_utf8_char() for all who look at text.
+/* json_check.h - is a text JSON, to the letter?
  *
  * cJSON builds the tree but lets much through: raw control characters, broken UTF-8, numbers like
  * 01 and 1., \u0000 (which cuts a string short), any number of levels up to 1000; and it does not
@@ -20,8 +20,5 @@
  * something that `what` names, so the column alone is given. O(n). */
 clv_status clv_json_check(const char *text, size_t n, const char *what, bool is_line,
                           clv_error *err);
-
-/* Bytes of the UTF-8 character at p, 1 to 4; 0 when the n bytes there do not begin with one. */
-int clv_utf8_char(const unsigned char *p, size_t n);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json_check.h"
+#include "base/utf8.h"
 
 /* Text is appended piece by piece. `comma` says whether something stands before in the innermost
  * object or array; that a value has just been closed means yes, so no stack is needed. After a lack

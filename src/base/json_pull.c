@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json_check.h"
+#include "base/utf8.h"
 
 /* Read at a time: small enough to stay in a processor's cache, large enough that calls are few. */
 #define CHUNK ((size_t)256 << 10)

@@ -3,6 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/show.h"
+
+#define CLV_WORDS_MAX 2048 /* bytes before control characters are replaced */
+
 static void mark_cut(char *buf, size_t size)
 {
     static const char cut[] = "...";
@@ -28,15 +32,19 @@ size_t clv_add_words(char *buf, size_t size, size_t n, const char *fmt, ...)
     return n;
 }
 
+/* Names come from files: what they have in them must not reach a terminal. */
 void clv_words(char *buf, size_t size, const char *fmt, va_list args)
 {
-    int n = vsnprintf(buf, size, fmt, args);
-    if (n >= 0 && (size_t)n >= size)
-        mark_cut(buf, size);
-    /* Names come from files: control characters must not reach a terminal. */
-    for (char *p = buf; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = '?';
+    static const char cut[] = "...";
+    char raw[CLV_WORDS_MAX];
+    int n = vsnprintf(raw, sizeof raw, fmt, args);
+    size_t length = n < 0 ? 0 : (size_t)n < sizeof raw ? (size_t)n : sizeof raw - 1;
+    size_t shown = clv_show(buf, size, raw, length);
+
+    if (n < 0 || shown == (size_t)n || size <= sizeof cut)
+        return;
+    clv_show(buf, size - (sizeof cut - 1), raw, length);
+    strcat(buf, cut);
 }
 
 clv_status clv_fail(clv_error *err, clv_status status, const char *fmt, ...)

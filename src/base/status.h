@@ -46,7 +46,8 @@ typedef struct {
 /* Fills *err, if there is one, and returns status: `return clv_fail(...);` */
 clv_status clv_fail(clv_error *err, clv_status status, const char *fmt, ...) CLV_PRINTF(3, 4);
 
-/* vsnprintf for one sentence: what does not fit ends in "...", a control character becomes '?'. */
+/* vsnprintf for one sentence: what does not fit ends in "...", and what would disturb a terminal is
+ * replaced as show.h has it. */
 void clv_words(char *buf, size_t size, const char *fmt, va_list args) CLV_PRINTF(3, 0);
 
 /* Adds to the n bytes that buf has. Returns how many there are now: size or above where they did

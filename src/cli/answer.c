@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/json_check.h"
 #include "base/json_out.h"
+#include "base/show.h"
 #include "cli/signals.h"
 
 #define WARNINGS_SHOWN 10
@@ -159,22 +159,13 @@ static int print_plan(cli *c, const char *json)
     return code == CLI_EXIT_OK ? cli_print(c, "\n}\n") : code;
 }
 
-/* As the report shows a name: what could disturb a terminal as \xNN. */
 const char *cli_show(cli *c, const char *path)
 {
-    size_t n = strlen(path);
-    const unsigned char *s = (const unsigned char *)path;
-    char *shown = clv_arena_take(c->arena, 4 * n + 1), *to = shown;
+    size_t n = strlen(path), size = n * CLV_SHOWN_MAX + 1;
+    char *shown = clv_arena_take(c->arena, size);
 
-    for (size_t i = 0; shown && i < n;) {
-        int size = clv_utf8_char(s + i, n - i);
-        bool control = s[i] < 0x20 || s[i] == 0x7f || (s[i] == 0xc2 && s[i + 1] < 0xa0);
-        if (size == 0 || control)
-            to += sprintf(to, "\\x%02x", s[i]);
-        else
-            to = mempcpy(to, s + i, (size_t)size);
-        i += size == 0 || control ? 1 : (size_t)size;
-    }
+    if (shown)
+        clv_show(shown, size, path, n);
     return shown;
 }
 

@@ -1,30 +1,31 @@
 #include "compile/external_answer.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
+#include "base/show.h"
 
 #define LATENCY_MS_MAX 1e12               /* 31 years; in nanoseconds still far from 2^63 */
 #define THROUGHPUT_MIN 1e-9               /* samples a second: a period of 31 years */
 #define THROUGHPUT_MAX 1e9                /* a period of one nanosecond */
 #define BYTES_MAX      (INT64_C(1) << 53) /* what JSON numbers hold exactly */
 
-/* Control characters become spaces: a reason is one line. */
-CLV_PRINTF(2, 3) static void set_failed(clv_verdict *v, const char *fmt, ...)
+/* A reason is one line, whatever the command wrote; so line breaks and tabs become spaces. */
+CLV_PRINTF(2, 3) static void set_reason(clv_verdict *v, const char *fmt, ...)
 {
-    *v = (clv_verdict){ .outcome = CLV_FAILED };
+    char words[2 * sizeof v->reason];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(v->reason, sizeof v->reason, fmt, ap);
+    vsnprintf(words, sizeof words, fmt, ap);
     va_end(ap);
-    for (char *c = v->reason; *c; c++)
-        if (iscntrl((unsigned char)*c))
+    for (char *c = words; *c; c++)
+        if (strchr("\t\n\v\f\r", *c))
             *c = ' ';
+    clv_show(v->reason, sizeof v->reason, words, strlen(words));
 }
 
 /* With the last line of stderr behind it, if there is one. */
@@ -32,10 +33,11 @@ static void set_failed_with_errors(clv_verdict *v, const clv_process_result *res
                                    const char *what)
 {
     clv_str line = clv_process_last_error_line(result);
+    *v = (clv_verdict){ .outcome = CLV_FAILED };
     if (line.n > 0)
-        set_failed(v, "%s: %.*s", what, CLV_STR_ARG(line));
+        set_reason(v, "%s: %.*s", what, CLV_STR_ARG(line));
     else
-        set_failed(v, "%s", what);
+        set_reason(v, "%s", what);
 }
 
 /* False, and a reason, where the command did not come to a good end. */
@@ -149,7 +151,7 @@ static clv_status read_tile(const clv_json_at *root, const clv_cluster *cluster,
     const clv_device_kind *kind = clv_device_kind_of(cluster, v->device);
     int64_t memory = kind->memory_bytes / kind->tiles;
     v->short_bytes = bytes > memory ? bytes - memory : 1;
-    snprintf(v->reason, sizeof v->reason, "tile %lld", (long long)tile);
+    set_reason(v, "tile %lld", (long long)tile);
     return CLV_OK;
 }
 
@@ -175,7 +177,7 @@ static clv_status read_oom(const clv_json_at *root, const clv_cluster *cluster, 
     CLV_TRY(clv_json_member(root, "place", false, &place, err));
     if (place.json) {
         CLV_TRY(clv_json_string(&place, &text, err));
-        snprintf(v->reason, sizeof v->reason, "%s", text);
+        set_reason(v, "%s", text);
     }
     v->total_short_bytes = v->short_bytes;
     CLV_TRY(clv_json_member(root, "total_bytes", false, &total, err));
@@ -203,7 +205,8 @@ static clv_status read_json(const clv_json *json, const clv_cluster *cluster, in
     CLV_TRY(clv_json_keys(&root, failed_keys, err));
     CLV_TRY(clv_json_member(&root, "reason", true, &reason, err));
     CLV_TRY(clv_json_string(&reason, &text, err));
-    set_failed(v, "%s", text);
+    v->outcome = CLV_FAILED;
+    set_reason(v, "%s", *text ? text : "failed, without a reason");
     return CLV_OK;
 }
 
@@ -231,8 +234,10 @@ clv_status clv_external_answer_read(const clv_process_result *result, const clv_
             *err = why;
         return status;
     }
-    if (status != CLV_OK)
-        set_failed(&v, "%s", why.message);
+    if (status != CLV_OK) {
+        v = (clv_verdict){ .outcome = CLV_FAILED };
+        set_reason(&v, "%s", why.message);
+    }
     *ret = v;
     return CLV_OK;
 }

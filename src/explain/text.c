@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/show.h"
 #include "base/units.h"
 
 static bool make_room(clv_text *text, size_t more)
@@ -54,37 +55,13 @@ const char *clv_text_end(clv_text *text)
     return text->at ? text->at : "";
 }
 
-/* Bytes of the well-formed, printable character at s, of n left; 0 if it is not one. */
-static int32_t printable(const unsigned char *s, int32_t n)
-{
-    if (s[0] < 0x80)
-        return s[0] >= 0x20 && s[0] != 0x7f;
-    int32_t size = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc2 || s[0] > 0xf4 || size > n)
-        return 0;
-    for (int32_t i = 1; i < size; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-    bool surrogate = s[0] == 0xed && s[1] > 0x9f;
-    bool too_big = s[0] == 0xf4 && s[1] > 0x8f;
-    bool control = s[0] == 0xc2 && s[1] < 0xa0;
-    return overlong || surrogate || too_big || control ? 0 : size;
-}
-
 const char *clv_show_name(clv_arena *arena, clv_str name)
 {
-    const unsigned char *s = (const unsigned char *)name.at;
-    char *out = clv_arena_take_array(arena, (size_t)name.n * 4 + 1, 1);
-    char *to = out;
+    size_t size = (size_t)name.n * CLV_SHOWN_MAX + 1;
+    char *out = clv_arena_take(arena, size);
 
-    for (int32_t i = 0, size; out && i < name.n; i += size ? size : 1) {
-        size = printable(s + i, name.n - i);
-        if (size == 0)
-            to += sprintf(to, "\\x%02x", s[i]);
-        for (int32_t k = 0; k < size; k++)
-            *to++ = (char)s[i + k];
-    }
+    if (out)
+        clv_show(out, size, name.at, (size_t)name.n);
     return out;
 }
 

@@ -69,7 +69,29 @@ Test(status, control_characters_of_a_name_do_not_reach_a_terminal)
 {
     clv_error err = { 0 };
     clv_fail(&err, CLV_EFORMAT, "operator '%s'", "a\x1b[31m\n\x7f");
-    cr_assert_str_eq(err.message, "operator 'a?[31m\?\?'");
+    cr_assert_str_eq(err.message, "operator 'a\\x1b[31m\\x0a\\x7f'");
+    clv_fail(&err, CLV_EFORMAT, "operator '%s'",
+             "\xc2\x9b"
+             "2J\xc2\xa0\xc3\xa9\xff");
+    cr_assert_str_eq(err.message, "operator '\\xc2\\x9b2J\xc2\xa0\xc3\xa9\\xff'",
+                     "controls of 8 bits too, and what is no UTF-8");
+    clv_error again = { 0 };
+    clv_fail(&again, CLV_EFORMAT, "%s", err.message);
+    cr_assert_str_eq(again.message, err.message, "what is shown once stays");
+}
+
+Test(status, an_escape_is_never_cut)
+{
+    char name[CLV_MESSAGE_SIZE];
+    clv_error err = { 0 };
+    memset(name, '\x1b', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    for (int before = 0; before < 4; before++) {
+        clv_fail(&err, CLV_ELIMIT, "%.*s%s", before, "xxx", name);
+        size_t n = strlen(err.message);
+        cr_assert_str_eq(err.message + n - 7, "\\x1b...");
+        cr_assert_geq(n, CLV_MESSAGE_SIZE - 4);
+    }
 }
 
 Test(status, lack_of_memory_says_for_what)

@@ -199,7 +199,7 @@ Test(usage, a_long_sentence_ends_in_a_sign_before_the_hint)
 
 Test(usage, a_sentence_stays_one_line_whatever_the_name)
 {
-    refused("\"$(printf 'pl\\nan\\033[31m')\"", 2, "unknown command 'pl?an?[31m'");
+    refused("\"$(printf 'pl\\nan\\033[31m')\"", 2, "unknown command 'pl\\x0aan\\x1b[31m'");
 }
 
 Test(usage, output_that_cannot_be_written_is_reported_and_a_closed_pipe_is_not)
