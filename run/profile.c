@@ -84,8 +84,8 @@ static clv_status read_events(node_list *l, const clv_json_at *root, clv_error *
 /* The runtime does not report that it could not write all of its profile: then the last line is not
  * the end of the list. A name with a quote, which the runtime writes as it is, makes no JSON
  * either, of a profile that is whole. */
-static clv_status parse_profile(const char *path, const char *text, size_t n, clv_json **ret,
-                                clv_error *err)
+static clv_status parse_json(const char *path, const char *text, size_t n, clv_json **ret,
+                             clv_error *err)
 {
     static const char end[] = "\n]\n";
     size_t length = sizeof end - 1;
@@ -99,19 +99,26 @@ static clv_status parse_profile(const char *path, const char *text, size_t n, cl
     return status;
 }
 
-clv_status clr_profile_read(const char *path, clv_arena *arena, clr_node_times *ret, clv_error *err)
+clv_status clr_profile_parse(const char *path, clv_str text, clv_arena *arena, clr_node_times *ret,
+                             clv_error *err)
 {
     node_list list = { .arena = arena };
-    const char *text = NULL;
-    size_t n = 0;
     clv_json *json = NULL;
 
-    CLV_TRY(clv_read_file(path, PROFILE_MAX, arena, &text, &n, err));
-    CLV_TRY(parse_profile(path, text, n, &json, err));
+    CLV_TRY(parse_json(path, text.at, (size_t)text.n, &json, err));
     clv_json_at root = clv_json_root(json, path);
     clv_status status = read_events(&list, &root, err);
     clv_json_free(json);
     if (status == CLV_OK)
         *ret = (clr_node_times){ list.at, list.n };
     return status;
+}
+
+clv_status clr_profile_read(const char *path, clv_arena *arena, clr_node_times *ret, clv_error *err)
+{
+    const char *text = NULL;
+    size_t n = 0;
+
+    CLV_TRY(clv_read_file(path, PROFILE_MAX, arena, &text, &n, err));
+    return clr_profile_parse(path, (clv_str){ text, (int32_t)n }, arena, ret, err);
 }

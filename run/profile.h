@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/str.h"
 
 typedef struct {
     const char *name, *op_type;
@@ -22,5 +23,8 @@ typedef struct {
  * it is no JSON, as where a name has a quote. */
 clv_status clr_profile_read(const char *path, clv_arena *arena, clr_node_times *ret,
                             clv_error *err);
+/* Its text, without a file; path names it in messages. */
+clv_status clr_profile_parse(const char *path, clv_str text, clv_arena *arena, clr_node_times *ret,
+                             clv_error *err);
 
 #endif

@@ -60,8 +60,8 @@ static clv_status read_profile(const clv_json_at *root, clv_arena *arena, clv_ba
     return read_bool(root, "reshards", &b->reshards, err);
 }
 
-static clv_status parse_profile(const char *text, size_t n, const char *what, clv_arena *arena,
-                                const clv_backend **ret, clv_error *err)
+clv_status clv_backend_parse(const char *text, size_t n, const char *what, clv_arena *arena,
+                             const clv_backend **ret, clv_error *err)
 {
     clv_backend *b = CLV_NEW(arena, clv_backend);
     clv_json *json = NULL;
@@ -100,7 +100,7 @@ clv_status clv_backend_load(const char *name_or_path, const char *configs_path, 
         return clv_fail(err, CLV_EUSAGE, "'%.60s' is no known backend; %s", name_or_path,
                         clv_config_known(&search, name_or_path, known));
     CLV_TRY(clv_read_file(path, FILE_MAX_BYTES, arena, &text, &n, err));
-    return parse_profile(text, n, path, arena, ret, err);
+    return clv_backend_parse(text, n, path, arena, ret, err);
 }
 
 /* -- checking -- */

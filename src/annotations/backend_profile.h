@@ -21,6 +21,9 @@ typedef struct clv_backend {
  * cluster/config_file.h has it. CLV_EUSAGE: no such name, CLV_EIO, CLV_EFORMAT. */
 clv_status clv_backend_load(const char *name_or_path, const char *configs_path, clv_arena *arena,
                             const clv_backend **ret, clv_error *err);
+/* The text of such a file, which what names in messages. CLV_EFORMAT. */
+clv_status clv_backend_parse(const char *text, size_t n, const char *what, clv_arena *arena,
+                             const clv_backend **ret, clv_error *err);
 
 /* Lists what of the specs the backend does not support. Wrong ones are passed over. After
  * clv_propagate_shardings(). O(specs * whole_operators + devices). */

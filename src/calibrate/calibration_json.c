@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/json_out.h"
+#include "cluster/cluster_json.h"
 #include "graph/ops.h"
 
 #define DIGITS      4 /* what a measurement is worth */
@@ -123,6 +124,15 @@ static void write_device(writer *w)
     clv_json_close_object(&w->out);
 }
 
+/* Times of a nanosecond beside times of a minute make a device that no plan can be made for: that
+ * is said now, not by who is given the file. */
+static clv_status check_readable(const clv_json_out *out, clv_arena *arena, clv_error *err)
+{
+    clv_cluster *cluster;
+    clv_cluster_source source = { out->text, out->n, "what was measured", NULL, NULL };
+    return clv_cluster_parse(&source, arena, &cluster, err);
+}
+
 clv_status clv_calibration_json(const clv_calibration *c, clv_arena *arena, const char **ret,
                                 size_t *ret_n, clv_error *err)
 {
@@ -151,6 +161,7 @@ clv_status clv_calibration_json(const clv_calibration *c, clv_arena *arena, cons
     }
     clv_json_close_object(&w.out);
     CLV_TRY(clv_json_end(&w.out, err));
+    CLV_TRY(check_readable(&w.out, arena, err));
     *ret = w.out.text;
     *ret_n = w.out.n;
     return CLV_OK;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
+#include "calibrate/timing_answer.h"
 
 /* How a folder is run: by cleave-run, on what its manifest.json lists. */
 typedef struct {
@@ -15,11 +15,6 @@ typedef struct {
     void *stop_ctx;
 } clv_timing_job;
 
-typedef struct {
-    const char *runtime;   /* version */
-    const double *least_s; /* of each model: its processor time in its fastest run */
-} clv_timing;
-
 /* Runs the n_models models of the folder with a thread each. CLV_EIO: the runner cannot be started
  * or fails, with its last words; CLV_EFORMAT: its answer is not what was asked for; CLV_ECANCELED.
  */
@@ -27,7 +22,6 @@ clv_status clv_timing_run(const clv_timing_job *job, int32_t n_models, clv_arena
                           clv_timing *ret, clv_error *err);
 /* The same models at once, one run behind the other: seconds from the end of a run to that of the
  * next, by the clock, where CLV_TIMING_WINDOW of them were fastest. */
-#define CLV_TIMING_WINDOW 10
 clv_status clv_timing_period(const clv_timing_job *job, clv_arena *arena, double *ret_s,
                              clv_error *err);
 

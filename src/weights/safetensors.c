@@ -3,6 +3,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/utf8.h"
+
 #define LENGTH_BYTES 8
 
 static const char *type_name(clv_dtype dtype)
@@ -79,6 +81,26 @@ static clv_status sort_wide_first(clv_part_files *p, int32_t *order, int32_t n, 
 
 /* -- names -- */
 
+/* A name as JSON has it, where U+FFFD stands for each byte that it cannot say: two names that
+ * differ in those alone would be one key. */
+static clv_status name_in_json(clv_arena *arena, clv_str name, clv_str *ret, clv_error *err)
+{
+    static const char unsaid[] = "\xef\xbf\xbd";
+    const unsigned char *s = (const unsigned char *)name.at;
+    size_t n = (size_t)name.n, at = 0;
+    char *to = clv_arena_take_array(arena, n + 1, sizeof unsaid - 1);
+    if (!to)
+        return clv_fail_nomem(err, "the name of a shard");
+    for (size_t i = 0; i < n;) {
+        size_t size = s[i] ? (size_t)clv_utf8_char(s + i, n - i) : 0;
+        memcpy(to + at, size ? name.at + i : unsaid, size ? size : sizeof unsaid - 1);
+        at += size ? size : sizeof unsaid - 1;
+        i += size ? size : 1;
+    }
+    *ret = (clv_str){ to, (int32_t)at };
+    return CLV_OK;
+}
+
 /* The weight's name; where the set has several parts of it, each further one has its number. */
 static clv_status name_boxes(clv_part_files *p, const int32_t *order, int32_t n, clv_str *ret,
                              clv_error *err)
@@ -87,11 +109,13 @@ static clv_status name_boxes(clv_part_files *p, const int32_t *order, int32_t n,
     CLV_TRY(clv_map_init(&taken, p->arena, n, err));
     for (int32_t i = 0; i < n; i++) {
         int32_t id = i;
-        clv_str name = p->weights->at[p->places[order[i]].pub.weight].name;
+        clv_str name, first;
+        CLV_TRY(name_in_json(p->arena, p->weights->at[p->places[order[i]].pub.weight].name, &first,
+                             err));
+        name = first;
         CLV_TRY(clv_map_put(&taken, name, i, &id, err));
         for (int32_t k = 2; id != i || clv_str_is(name, "__metadata__"); k++) {
-            const clv_str *first = &p->weights->at[p->places[order[i]].pub.weight].name;
-            char *text = clv_arena_printf(p->arena, "%.*s#%d", CLV_STR_ARG(*first), k);
+            char *text = clv_arena_printf(p->arena, "%.*s#%d", CLV_STR_ARG(first), k);
             if (!text)
                 return clv_fail_nomem(err, "the name of a shard");
             name = clv_str_of(text);
