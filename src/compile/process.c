@@ -5,13 +5,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/guard.h"
+#include "base/spawn.h"
 
 /* One loop around poll(): both pipes, and the child itself as a pidfd where the kernel has them
  * (the tick finds its end otherwise). The child stays a zombie until the very end, so that its
@@ -20,12 +21,13 @@
 #define TERM_GRACE_MS 500  /* from SIGTERM to SIGKILL */
 #define HOLD_GRACE_MS 1000 /* for the output to end once the command has */
 #define FIRST_ROOM    4096
-#define LOWEST_FD     3
 
 typedef struct {
     const clv_command *command;
     clv_arena *arena;
     clv_process_result *result;
+    clv_guard guard;
+    char **env; /* the command's, and the guard's mark */
     pid_t pid;
     int out, errors, pidfd; /* -1: closed */
     size_t room;
@@ -46,65 +48,43 @@ static void close_fd(int *fd)
 /* A pipe whose ends lie above the standard descriptors, even where the host closed those. */
 static bool make_pipe(int ends[2])
 {
-    int made[2];
-    if (pipe2(made, O_CLOEXEC) != 0)
+    if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
-    for (int k = 0; k < 2; k++) {
-        ends[k] = fcntl(made[k], F_DUPFD_CLOEXEC, LOWEST_FD);
-        close(made[k]);
-    }
-    return ends[0] >= 0 && ends[1] >= 0 && fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
+    bool is_off = clv_spawn_keep_off_standard(&ends[0]);
+    return clv_spawn_keep_off_standard(&ends[1]) && is_off &&
+           fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
-static int set_actions(posix_spawn_file_actions_t *actions, const char *folder, int out, int errors)
+/* The environment of the command with room for the mark, in place of one that we got ourselves. */
+static bool make_environment(child *c)
 {
-    int e = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (e == 0)
-        e = posix_spawn_file_actions_adddup2(actions, out, STDOUT_FILENO);
-    if (e == 0)
-        e = posix_spawn_file_actions_adddup2(actions, errors, STDERR_FILENO);
-    if (e == 0)
-        e = posix_spawn_file_actions_addchdir_np(actions, folder);
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-    if (e == 0)
-        e = posix_spawn_file_actions_addclosefrom_np(actions, LOWEST_FD);
-#endif
-    return e;
+    static const char own[] = CLV_GUARD_VARIABLE "=";
+    char *const *from = c->command->env;
+    size_t n = 0, kept = 0;
+    while (from[n])
+        n++;
+    c->env = CLV_NEW_ARRAY(c->arena, char *, n + 2);
+    for (size_t k = 0; c->env && k < n; k++)
+        if (strncmp(from[k], own, sizeof own - 1) != 0)
+            c->env[kept++] = from[k];
+    if (c->env)
+        c->env[kept] = c->guard.mark;
+    return c->env != NULL;
 }
 
-static int set_attributes(posix_spawnattr_t *attr)
+/* 0, or the errno of what failed. */
+static int spawn_guarded(child *c, int out, int errors)
 {
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    sigdelset(&all, SIGKILL);
-    sigdelset(&all, SIGSTOP);
-    int e = posix_spawnattr_setpgroup(attr, 0);
-    if (e == 0)
-        e = posix_spawnattr_setsigmask(attr, &none);
-    if (e == 0)
-        e = posix_spawnattr_setsigdefault(attr, &all);
-    if (e == 0)
-        e = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                               POSIX_SPAWN_SETSIGDEF);
-    return e;
-}
-
-static int spawn(const clv_command *c, int out, int errors, pid_t *ret)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
-    int e = posix_spawn_file_actions_init(&actions);
+    char *argv[] = { "sh", "-c", (char *)c->command->command, NULL };
+    clv_spawn spawn = { "/bin/sh", argv, c->env, c->command->folder, -1, out, errors };
+    int e = clv_guard_start(&c->guard);
     if (e != 0)
         return e;
-    if ((e = posix_spawnattr_init(&attr)) == 0) {
-        char *argv[] = { "sh", "-c", (char *)c->command, NULL };
-        if ((e = set_actions(&actions, c->folder, out, errors)) == 0 &&
-            (e = set_attributes(&attr)) == 0)
-            e = posix_spawn(ret, "/bin/sh", &actions, &attr, argv, c->env);
-        posix_spawnattr_destroy(&attr);
-    }
-    posix_spawn_file_actions_destroy(&actions);
+    e = clv_spawn_start(&spawn, &c->pid);
+    if (e == 0)
+        clv_guard_watch(&c->guard, c->pid);
+    else
+        clv_guard_end(&c->guard);
     return e;
 }
 
@@ -112,8 +92,7 @@ static int spawn(const clv_command *c, int out, int errors, pid_t *ret)
 static int start(child *c)
 {
     int out[2] = { -1, -1 }, errors[2] = { -1, -1 };
-    int e = !make_pipe(out) || !make_pipe(errors) ? errno
-                                                  : spawn(c->command, out[1], errors[1], &c->pid);
+    int e = !make_pipe(out) || !make_pipe(errors) ? errno : spawn_guarded(c, out[1], errors[1]);
     close_fd(&out[1]);
     close_fd(&errors[1]);
     if (e != 0) {
@@ -272,7 +251,7 @@ clv_status clv_process_run(const clv_command *command, clv_arena *arena, clv_pro
                 .out = -1,
                 .errors = -1,
                 .pidfd = -1 };
-    if (!result->output)
+    if (!result->output || !make_environment(&c))
         return clv_fail_nomem(err, "the compiler's answer");
     int e = start(&c);
     if (e != 0) {
@@ -282,7 +261,8 @@ clv_status clv_process_run(const clv_command *command, clv_arena *arena, clv_pro
     }
     follow_to_end(&c);
     if (result->end != CLV_PROCESS_LOST)
-        kill(-c.pid, SIGKILL); /* whoever it left behind */
+        kill(-c.pid, SIGKILL); /* whoever it left behind in its group, and then elsewhere */
+    clv_guard_end(&c.guard);
     while (waitpid(c.pid, NULL, 0) < 0 && errno == EINTR)
         continue;
     close_fd(&c.out);

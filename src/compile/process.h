@@ -2,7 +2,8 @@
  *
  * The command gets a process group of its own, /dev/null as input, default signal handling, and no
  * file descriptor of ours beside output and errors. Nothing of the host is touched: no signal
- * handler, no event loop; only the child itself is waited for
+ * handler, no event loop; only the child itself and its guard (base/guard.h) are waited for. What
+ * the command has started ends with it, and with us, whatever its group
  * (docs/decisions/0002-external-compiler.md).
  */
 #ifndef CLV_COMPILE_PROCESS_H
@@ -17,7 +18,7 @@
 typedef struct {
     const char *command; /* for /bin/sh -c */
     const char *folder;  /* working directory */
-    char *const *env;    /* "NAME=value", NULL-terminated */
+    char *const *env;    /* "NAME=value", NULL-terminated; the guard's mark is added */
     int64_t timeout_ms;
     int64_t max_output_bytes;
     bool (*stop)(void *ctx); /* asked every CLV_STOP_EVERY_MS at least; may be NULL */

@@ -48,6 +48,28 @@ Test(signals, a_compiler_that_does_not_want_to_end_is_killed)
     stopped("INT", SLEEPS, SLOW("'trap \\\"\\\" TERM; sleep 30; true'"), 130, 1);
 }
 
+/* Its compiler left the process group. Nobody is asked when the command is killed.
+ * The shell waits for a process to be there, then for none. */
+Test(signals, compilers_are_ended_even_where_the_command_is_killed)
+{
+    static const char *const signals[] = { "KILL", "HUP", "TERM" };
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        run_result r =
+            run_in(folder,
+                   "rm -f pid; P=$PWD/pid; export P; %s plan -q --devices 2 --no-output --compiler "
+                   "'setsid sh -c \"echo \\$\\$ >\\$P; sleep 1000; :\"' %s & pid=$!\n"
+                   "while [ ! -s pid ]; do sleep .02; done\n"
+                   "read it <pid; kill -0 $it || exit 1\n"
+                   "kill -%s $pid; wait $pid\n"
+                   "for n in $(seq 500); do case $(ps -o stat= -p $it) in ''|Z*) exit 0;; esac; "
+                   "sleep .02; "
+                   "done; exit 2",
+                   TEST_CLEAVE, MODEL, signals[i]);
+        cr_expect_eq(r.code, 0, "%s: %d %s", signals[i], r.code, r.err);
+        run_free(&r);
+    }
+}
+
 /* The file is 1 GiB, so the command is writing when the temporary file is seen. */
 Test(signals, half_a_model_is_removed)
 {

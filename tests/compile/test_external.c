@@ -383,20 +383,20 @@ Test(external, ends_a_command_that_hangs)
     expect_timeout(FITS "; sleep 1000");
 }
 
-Test(external, kills_the_whole_process_group)
+/* The command writes the number of a process to "pid" in the temporary folder, and does not end by
+ * itself; afterwards there is no such process. */
+static void expect_no_process(const char *command)
 {
     toy *t = new_toy();
     clv_verdict v;
-    clv_external_options o = { .command = clv_arena_printf(t->arena,
-                                                           "(trap '' TERM; sleep 1000) & echo $! "
-                                                           ">%s/pid; sleep 1000",
-                                                           temporary),
-                               .timeout_ms = 500,
+    clv_external_options o = { .command =
+                                   clv_arena_printf(t->arena, "P=%s/pid; %s", temporary, command),
+                               .timeout_ms = 700,
                                .emit = emit };
     cr_assert_eq(run_with(t, &o, 0, &v, NULL), CLV_OK);
     FILE *f = fopen(clv_arena_printf(t->arena, "%s/pid", temporary), "r");
     int pid = 0;
-    cr_assert(f && fscanf(f, "%d", &pid) == 1);
+    cr_assert(f && fscanf(f, "%d", &pid) == 1, "'%s' wrote no number", command);
     fclose(f);
     char *stat = clv_arena_printf(t->arena, "/proc/%d/stat", pid), state = 'Z';
     for (int tries = 0; tries < 200; tries++) { /* gone, or waiting for its new parent to reap it */
@@ -410,8 +410,31 @@ Test(external, kills_the_whole_process_group)
             break;
         usleep(10000);
     }
-    cr_assert(state == 'X' || state == 'Z', "process %d lives on: %c", pid, state);
+    cr_assert(state == 'X' || state == 'Z', "'%s': process %d lives on: %c", command, pid, state);
     clv_arena_free(t->arena);
+}
+
+Test(external, kills_the_whole_process_group)
+{
+    expect_no_process("(trap '' TERM; sleep 1000) & echo $! >$P; sleep 1000");
+}
+
+#define DETACHED "setsid sh -c \"echo \\$\\$ >$P; trap '' TERM HUP; sleep 1000; :\""
+
+Test(external, ends_what_left_the_process_group)
+{
+    expect_no_process(DETACHED " & sleep 1000");
+    expect_no_process("(" DETACHED " &) & sleep 1000");
+    expect_no_process("exec " DETACHED);
+    expect_no_process(
+        "setsid -f sh -c \"setsid -f sh -c 'echo \\$\\$ >$P; sleep 1000'\"; sleep 1000");
+}
+
+/* The same where the command itself has ended well: what it left would disturb those after it. */
+Test(external, ends_what_a_command_left_behind)
+{
+    expect_no_process(DETACHED " </dev/null >/dev/null 2>&1 & while [ ! -s $P ]; do sleep .01; "
+                               "done; " FITS);
 }
 
 Test(external, does_not_wait_for_a_grandchild_that_holds_the_output)
