@@ -54,6 +54,15 @@ add_test(NAME references COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/la
 add_test(NAME covers COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/layers/covers.py
          ${PROJECT_SOURCE_DIR})
 
+# Other libraries of C and other machines, as far as a compiler shows it without them.
+if(NOT SANITIZED)
+  add_test(NAME targets_musl COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/targets/musl.py
+           ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+  add_test(NAME targets_refused COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/targets/refused.py
+           ${PROJECT_SOURCE_DIR})
+  set_tests_properties(targets_musl targets_refused PROPERTIES SKIP_RETURN_CODE 77)
+endif()
+
 # The binary interface of the library, held against the file that says what it is.
 add_test(NAME api_abi COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/api/abi.py ${CMAKE_C_COMPILER}
          ${PROJECT_SOURCE_DIR}/src/include $<TARGET_FILE:cleave> ${CMAKE_CURRENT_SOURCE_DIR}/api/abi.txt)

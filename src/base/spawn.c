@@ -24,9 +24,11 @@ static int set_actions(posix_spawn_file_actions_t *actions, const clv_spawn *s)
         e = set_stream(actions, s->errors, STDERR_FILENO);
     if (e == 0)
         e = posix_spawn_file_actions_addchdir_np(actions, s->folder);
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+#ifdef __GLIBC_PREREQ /* other libraries of C have neither this nor that */
+#if __GLIBC_PREREQ(2, 34)
     if (e == 0)
         e = posix_spawn_file_actions_addclosefrom_np(actions, LOWEST_FD);
+#endif
 #endif
     return e;
 }

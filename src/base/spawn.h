@@ -1,5 +1,6 @@
 /* spawn.h - starts a program as a process group of its own, for hosts of any kind: their
- * descriptors, signal mask and handlers are not handed on, and stay as they are. */
+ * descriptors, signal mask and handlers are not handed on, and stay as they are. (Without
+ * glibc 2.34 a descriptor that the host opened without O_CLOEXEC is handed on.) */
 #ifndef CLV_BASE_SPAWN_H
 #define CLV_BASE_SPAWN_H
 

@@ -15,6 +15,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+#include "base/target.h"
+
 typedef enum {
     CLV_OK,
     CLV_EUSAGE,    /* the request itself is wrong */
