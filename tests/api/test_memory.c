@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "support/api.h"
 #include "support/api_fixture.h"
@@ -11,7 +12,33 @@
 
 static api_fixture f;
 
-static void set_up(void) { api_fixture_make(&f); }
+static const char runner_script[] =
+    "#!/bin/sh\n"
+    "case \"$*\" in\n"
+    "*--pipeline*) echo x >>n.data; k=$(wc -l <n.data)\n"
+    "  awk -v k=$k 'BEGIN { printf \"{\\\"pipeline\\\": {\\\"ends_ms\\\": [0\"\n"
+    "    for (i = 1; i < 20; i++) printf \", %d\", i * (100 + 10 * k * k); print \"]}}\" }' ;;\n"
+    "*) ls *.onnx | awk 'BEGIN { printf \"{\\\"runtime\\\": \\\"1\\\", \\\"models\\\": [\" }\n"
+    "  { printf \"%s{\\\"cpu_runs_ms\\\": [%d]}\", (NR > 1 ? \", \" : \"\"), NR * 10 } END { print "
+    "\"]}\" }' ;;\n"
+    "esac\n";
+
+/* Folders and a runner, for flows that need more than one of each object. */
+static void set_up(void)
+{
+    static const cleave_form forms[] = { CLEAVE_FORM_DEVICES, CLEAVE_FORM_EMULATE };
+    char path[700];
+    api_fixture_make(&f);
+    file_write(f.folder, "runner", runner_script, sizeof runner_script - 1);
+    snprintf(path, sizeof path, "%s/runner", f.folder);
+    cr_assert_eq(chmod(path, 0700), 0);
+    for (int i = 0; i < 2; i++) {
+        cleave_lower_options o = { .size = sizeof o, .form = forms[i] };
+        snprintf(path, sizeof path, "%s/lowered%d", f.folder, 2 + i);
+        cr_assert_eq(cleave_lower(f.model, f.plan, &o, path, NULL, NULL, &f.error), CLEAVE_OK, "%s",
+                     f.error.message);
+    }
+}
 static void tear_down(void) { api_fixture_free(&f); }
 
 TestSuite(api_memory, .init = set_up, .fini = tear_down, .timeout = 600);
@@ -28,6 +55,17 @@ static cleave_status open_model(const cleave_control *c, int variant)
     cleave_status s =
         cleave_model_open(f.path[variant ? API_ANNOTATED : API_MODEL], c, &m, &f.error);
     cleave_model_free(m);
+    return s;
+}
+
+static cleave_status open_bytes(const cleave_control *c, int variant)
+{
+    cleave_model *m = NULL;
+    size_t n = 0;
+    char *bytes = file_text(f.folder, variant ? "a.onnx" : "m.onnx", &n);
+    cleave_status s = cleave_model_open_bytes(bytes, n, NULL, c, &m, &f.error);
+    cleave_model_free(m);
+    free(bytes);
     return s;
 }
 
@@ -114,6 +152,19 @@ static cleave_status load_plan(const cleave_control *c, int variant)
     (void)variant;
     cleave_status s = cleave_plan_load(f.model, f.path[API_PLAN], c, &p, &f.error);
     cleave_plan_free(p);
+    return s;
+}
+
+static cleave_status plan_of_annotations(const cleave_control *c, int variant)
+{
+    cleave_model *m = NULL;
+    cleave_plan *p = NULL;
+    (void)variant;
+    cleave_status s = cleave_model_open(f.path[API_ANNOTATED], c, &m, &f.error);
+    if (s == CLEAVE_OK)
+        s = cleave_plan_of_annotations(f.model, m, NULL, c, &p, &f.error);
+    cleave_plan_free(p);
+    cleave_model_free(m);
     return s;
 }
 
@@ -243,12 +294,33 @@ static cleave_status lower(const cleave_control *c, int variant)
     return s;
 }
 
+/* variant 1: without making any form; from 2 on: forms that lie in folders. */
 static cleave_status verify(const cleave_control *c, int variant)
 {
     cleave_verification *v = NULL;
-    (void)variant;
-    cleave_status s = cleave_verify(f.model, f.plan, NULL, c, &v, &f.error);
+    cleave_verify_options o;
+    char lowered[700];
+    snprintf(lowered, sizeof lowered, "%s/lowered%d", f.folder, variant);
+    cleave_verify_options_init(&o);
+    o.proof_only = variant == 1;
+    o.lowered = variant >= 2 ? lowered : NULL;
+    cleave_status s = cleave_verify(f.model, f.plan, &o, c, &v, &f.error);
     cleave_verification_free(v);
+    return s;
+}
+
+/* A runner whose times grow, so that they can be fitted. */
+static cleave_status calibrate(const cleave_control *c, int variant)
+{
+    cleave_report *r = NULL;
+    cleave_calibrate_options o;
+    char runner[700];
+    (void)variant;
+    snprintf(runner, sizeof runner, "%s/runner", f.folder);
+    cleave_calibrate_options_init(&o);
+    o.runner = runner;
+    cleave_status s = cleave_calibrate(&o, f.path[API_OUTPUT], c, &r, &f.error);
+    cleave_report_free(r);
     return s;
 }
 
@@ -266,11 +338,13 @@ static const struct {
     bool has_cache; /* which does without memory: then a refusal is none of the call */
 } flows[] = {
     { "model_open", open_model, 2, false },
+    { "model_open_bytes", open_bytes, 2, false },
     { "model_inspect", inspect, 3, false },
     { "model_shards", shards, 3, false },
     { "rules", rules, 2, false },
     { "plan_make", make_plan, 9, true },
     { "plan_load", load_plan, 1, false },
+    { "plan_of_annotations", plan_of_annotations, 1, false },
     { "place_problem_open", open_place, 1, false },
     { "place_solve", place, 6, false },
     { "place_problem_save_mps", save_mps, 2, false },
@@ -283,7 +357,8 @@ static const struct {
     { "annotate", annotate, 2, false },
     { "strip", strip, 2, false },
     { "lower", lower, 5, false },
-    { "verify", verify, 1, false },
+    { "verify", verify, 4, false },
+    { "calibrate", calibrate, 1, false },
     { "report_save", save_report, 1, false },
 };
 
