@@ -125,7 +125,8 @@ def failures_of(row):
     found = [(s, f"exit {row[s]}: {row['why_' + s]}") for s in STEPS
              if row[s] not in (0, TOO_LONG)]
     if row["verify"] not in ("agrees", "proven, not run", "model does not run", "too long"):
-        found.append(("verify", f"{row['verify']}: {row['why_verify']}"))
+        why = " ".join(row["why_as " + form] for form in FORMS) if row["verify"] == "not_written" else ""
+        found.append(("verify", f"{row['verify']}: {row['why_verify']} {why}"))
     return [(step, why) for step, why in found if not any(p in why for p in PRINCIPLE)]
 
 
