@@ -1,15 +1,15 @@
 #include "proto/external_data.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <unistd.h>
 
-clv_status clv_external_init(clv_external *ext, const char *model, const char *folder,
-                             clv_arena *arena, clv_error *err)
+clv_status clv_external_init(clv_external *ext, const clv_onnx_file *file, clv_arena *arena,
+                             clv_error *err)
 {
-    *ext = (clv_external){ .model = model, .folder = folder, .arena = arena };
+    *ext = (clv_external){
+        .model = file->name, .folder = file->folder, .folder_fd = file->folder_fd, .arena = arena
+    };
     return clv_map_init(&ext->by_location, arena, 0, err);
 }
 
@@ -62,45 +62,38 @@ static clv_status refuse(const clv_external *ext, const clv_const *t, const char
                     ext->model, CLV_STR_ARG(t->name), CLV_STR_ARG(t->location), what);
 }
 
-static bool is_inside(const char *real, const char *folder)
-{
-    size_t n = strlen(folder);
-    return strncmp(real, folder, n) == 0 && (real[n] == '/' || (n && folder[n - 1] == '/'));
-}
-
-/* Size and path of the file at a location that has a fair name. */
-static clv_status find_file(clv_external *ext, const clv_const *t, clv_external_file *ret,
+/* Identity, size and path of the file at a location that has a fair name. */
+static clv_status find_file(const clv_external *ext, const clv_const *t, clv_external_file *ret,
                             clv_error *err)
 {
-    char path[PATH_MAX], real[PATH_MAX];
-    struct stat st;
-    if (!ext->real) {
-        if (!realpath(ext->folder, real))
-            return clv_fail(err, CLV_EIO, "cannot look at the folder %s of external data: %s",
-                            ext->folder, strerror(errno));
-        ext->real = clv_arena_printf(ext->arena, "%s", real);
-        if (!ext->real)
-            return clv_fail_nomem(err, "a path");
-    }
-    int n = snprintf(path, sizeof path, "%s/%.*s", ext->real, CLV_STR_ARG(t->location));
-    if (n < 0 || (size_t)n >= sizeof path)
-        return refuse(ext, t, "is too long", err);
-    if (!realpath(path, real)) {
-        if (errno != ENOENT && errno != ENOTDIR)
-            return clv_fail(err, CLV_EIO, "%s: cannot look at external data %s: %s", ext->model,
-                            path, strerror(errno));
+    int fd = -1;
+    if (ext->folder_fd < 0)
+        return clv_fail(err, CLV_EIO, "cannot look at the folder %s of external data: %s",
+                        ext->folder, strerror(ENOENT));
+    char *path = clv_arena_printf(ext->arena, "%s/%.*s", ext->folder, CLV_STR_ARG(t->location));
+    if (!path)
+        return clv_fail_nomem(err, "a path");
+    const char *name = path + strlen(ext->folder) + 1;
+    switch (clv_open_inside(ext->folder_fd, name, O_RDONLY, &fd, &ret->id)) {
+    case CLV_INSIDE_OPENED:
+        close(fd);
+        ret->size = ret->id.bytes;
+        ret->path = path;
+        ret->name = name;
         return CLV_OK;
-    }
-    if (!is_inside(real, ext->real))
+    case CLV_INSIDE_ABSENT:
+        return CLV_OK;
+    case CLV_INSIDE_LEAVES:
         return refuse(ext, t, "is a link that leads out of the folder", err);
-    if (stat(real, &st) != 0)
-        return clv_fail(err, CLV_EIO, "%s: cannot look at external data %s: %s", ext->model, path,
-                        strerror(errno));
-    if (!S_ISREG(st.st_mode))
+    case CLV_INSIDE_NOT_REGULAR:
         return refuse(ext, t, "is not a regular file", err);
-    ret->path = clv_arena_printf(ext->arena, "%s", real);
-    ret->size = st.st_size;
-    return ret->path ? CLV_OK : clv_fail_nomem(err, "a path");
+    case CLV_INSIDE_FAILED:
+        break;
+    }
+    if (errno == ENAMETOOLONG)
+        return refuse(ext, t, "is too long", err);
+    return clv_fail(err, CLV_EIO, "%s: cannot look at external data %s: %s", ext->model, path,
+                    strerror(errno));
 }
 
 clv_status clv_external_find(clv_external *ext, const clv_const *t, const clv_external_file **ret,
@@ -108,7 +101,7 @@ clv_status clv_external_find(clv_external *ext, const clv_const *t, const clv_ex
 {
     int32_t id = clv_map_get(&ext->by_location, t->location);
     if (id < 0) {
-        clv_external_file file = { t->location, -1, NULL };
+        clv_external_file file = { .location = t->location, .size = -1 };
         const char *bad = bad_name(t->location);
         if (bad)
             return refuse(ext, t, bad, err);

@@ -1,7 +1,9 @@
-/* onnx_file.h - an ONNX model as bytes: a mapped file, or bytes of the caller.
+/* onnx_file.h - an ONNX model as bytes: those of a file, or of the caller.
  *
- * A file is mapped, not read: weights are never touched. The map must not be shortened by others
- * while it is open. Strings of a graph that was read from it (onnx_read.h) point into it.
+ * Of a file all but the payloads of large weights is read into memory when it is opened; those are
+ * read from its descriptor when they are wanted. Nothing is mapped, so others may shorten the file
+ * at any time: that is an error of the next reading. Strings of a graph that was read from it
+ * (onnx_read.h) point into the memory.
  */
 #ifndef CLV_PROTO_ONNX_FILE_H
 #define CLV_PROTO_ONNX_FILE_H
@@ -11,17 +13,22 @@
 
 /* To be looked at only. */
 typedef struct clv_onnx_file {
-    clv_arena *arena; /* holds this */
-    const uint8_t *bytes;
+    clv_arena *arena;     /* holds this */
+    const uint8_t *bytes; /* of a file: with holes, where long payloads are (onnx_image.h) */
     size_t n;
     int fd;             /* -1: bytes of the caller */
     const char *name;   /* the path as it was opened by, or "model" */
     const char *folder; /* where external data is looked for; NULL: nowhere */
+    int folder_fd;      /* the same, open for base/open_inside.h; -1: nowhere, or it is not there */
 } clv_onnx_file;
 
-/* CLV_EIO: no regular file that can be opened; CLV_EFORMAT: it is empty. */
+/* CLV_EIO: no regular file that can be opened, or it became shorter meanwhile; CLV_EFORMAT: it is
+ * empty. O(bytes that are no long payload). */
 clv_status clv_onnx_open(const char *path, const clv_alloc *alloc, clv_onnx_file **ret,
                          clv_error *err);
+/* The same without holes: of what is no model. O(bytes). */
+clv_status clv_onnx_open_whole(const char *path, const clv_alloc *alloc, clv_onnx_file **ret,
+                               clv_error *err);
 /* bytes must outlive the result; folder is where external data is looked for, NULL: none is. */
 clv_status clv_onnx_open_bytes(const void *bytes, size_t n, const char *folder,
                                const clv_alloc *alloc, clv_onnx_file **ret, clv_error *err);
@@ -39,12 +46,8 @@ static inline clv_wire clv_onnx_wire(const clv_onnx_file *file)
     return (clv_wire){ file->name, file->bytes, file->bytes, file->bytes + file->n };
 }
 
-/* Keeps the memory of a walk small: the pages behind it leave memory now and then; they come back,
- * unchanged, when they are touched. One for each walk, zeroed at first.
- */
-typedef struct {
-    size_t kept_from; /* offset: what lies before has been let go */
-} clv_onnx_trail;
-void clv_onnx_passed(const clv_onnx_file *file, clv_onnx_trail *trail, const uint8_t *at);
+/* Bytes [offset, offset + n) as the file has them, holes or not. CLV_EIO: it became shorter. */
+clv_status clv_onnx_read_bytes(const clv_onnx_file *file, uint64_t offset, void *to, size_t n,
+                               clv_error *err);
 
 #endif

@@ -124,12 +124,14 @@ static clv_status warn_of_missing(clv_reading *r, clv_model *model, clv_error *e
 static clv_status keep_external(const clv_reading *r, clv_model *model, clv_error *err)
 {
     model->external = CLV_NEW_ARRAY(r->arena, clv_str, r->external.n_files);
-    if (!model->external)
+    model->external_ids = CLV_NEW_ARRAY(r->arena, clv_file_id, r->external.n_files);
+    if (!model->external || !model->external_ids)
         return clv_fail_nomem(err, "the list of external files");
     for (int32_t i = 0; i < r->external.n_files; i++) {
         char *name = clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(r->external.files[i].location));
         if (!name)
             return clv_fail_nomem(err, "the list of external files");
+        model->external_ids[i] = r->external.files[i].id; /* of one that is not there 0 */
         model->external[model->n_external++] = clv_str_of(name);
     }
     return CLV_OK;
@@ -142,7 +144,7 @@ clv_status clv_onnx_read(const clv_onnx_file *file, clv_arena *arena, clv_model 
     parts p = { .model = { 0 } };
     clv_model *model;
     clv_wire whole = clv_onnx_wire(file);
-    CLV_TRY(clv_external_init(&r.external, file->name, file->folder, arena, err));
+    CLV_TRY(clv_external_init(&r.external, file, arena, err));
     CLV_TRY(clv_map_init(&r.symbol_ids, arena, 0, err));
     clv_message m = clv_message_in(&whole, &onnx__model_proto__descriptor, file->bytes, file->n);
     CLV_TRY(read_parts(&r, m, &p, err));

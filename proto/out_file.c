@@ -9,15 +9,20 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/open_inside.h"
+#include "base/rename_unit.h"
 #include "base/streams.h"
+#include "base/temporary.h"
 
-/* Written beside its place under a name that nobody else has, then renamed, so that there is never
- * half a model under the name that was asked for. What exists and is no regular file (a pipe,
+/* Written beside its place as a temporary (base/temporary.h), then renamed, so that there is never
+ * half a model under the name that was asked for. The folder is opened once: wherever links lead
+ * later, the file comes to be where it was looked for. What exists and is no regular file (a pipe,
  * /dev/null) is written to as it is.
  *
  * There is no fsync before the rename: it would wait until the disk has a whole model, and the
  * model can be made again, as the input is never written to. The end of the program, however
- * sudden, leaves the old file or the new one, and at worst a temporary beside it. A crash of the
+ * sudden, leaves the old file or the new one, and at worst a temporary beside it, which the next
+ * that writes there removes. A crash of the
  * machine in the seconds after may leave, on some file systems, an empty or short file under the
  * name; reading it says that it is cut short.
  *
@@ -29,15 +34,16 @@
  */
 #define COPY_BUFFER ((size_t)1 << 20)
 #define PAGE        4096
-#define NAME_TRIES  100
 
 struct clv_out_file {
     clv_arena *arena;  /* holds this */
     const char *path;  /* as given, for messages */
     const char *place; /* of the file: where the links of path lead */
-    char *temporary;   /* NULL: place itself is written to */
-    int fd;
-    uint64_t at; /* bytes written */
+    int folder;        /* that it is in; -1: a stream */
+    bool lent;         /* the folder is a clv_out_folder's, and the file has its name already */
+    const char *base;  /* its name there */
+    clv_temporary is;  /* what is written; of a stream the descriptor alone */
+    uint64_t at;       /* bytes written */
     uint8_t *buffer;
     bool no_kernel_copy;
 };
@@ -52,7 +58,7 @@ static clv_status write_all(void *ctx, const void *bytes, size_t n, clv_error *e
     clv_out_file *out = ctx;
     const uint8_t *at = bytes;
     while (n) {
-        ssize_t done = write(out->fd, at, n);
+        ssize_t done = write(out->is.fd, at, n);
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
@@ -85,7 +91,9 @@ static clv_status copy_by_buffer(clv_out_file *out, const clv_onnx_file *file, u
         if (got < 0)
             return clv_fail(err, CLV_EIO, "cannot read %s: %s", file->name, strerror(errno));
         if (got == 0)
-            return clv_fail(err, CLV_EIO, "%s became shorter while it was copied", file->name);
+            return clv_fail(err, CLV_EIO,
+                            "%s became shorter while it was read: it ends at byte %llu", file->name,
+                            (unsigned long long)offset);
         CLV_TRY(write_all(out, out->buffer, (size_t)got, err));
         offset += (uint64_t)got;
         n -= (uint64_t)got;
@@ -110,7 +118,7 @@ static clv_status copy_range(void *ctx, const clv_onnx_file *file, uint64_t offs
     bool in_place = offset % PAGE == out->at % PAGE;
     while (n && in_place && !out->no_kernel_copy) {
         size_t part = n < (uint64_t)1 << 30 ? (size_t)n : (size_t)1 << 30;
-        ssize_t done = copy_file_range(file->fd, &at, out->fd, NULL, part, 0);
+        ssize_t done = copy_file_range(file->fd, &at, out->is.fd, NULL, part, 0);
         if (done > 0) {
             n -= (uint64_t)done;
             out->at += (uint64_t)done;
@@ -125,27 +133,14 @@ static clv_status copy_range(void *ctx, const clv_onnx_file *file, uint64_t offs
 
 /* -- opening -- */
 
-/* ".name.PID.K.tmp" in the folder of the place, which then has the mode of any new file. */
+/* A temporary in the folder of the place, which then has the mode of any new file. */
 static clv_status open_beside(clv_out_file *out, clv_error *err)
 {
-    const char *slash = strrchr(out->place, '/');
-    const char *base = slash ? slash + 1 : out->place;
-    for (int k = 0; k < NAME_TRIES; k++) {
-        clv_mark mark = clv_arena_mark(out->arena);
-        out->temporary =
-            clv_arena_printf(out->arena, "%.*s.%.200s.%ld.%d.tmp", (int)(base - out->place),
-                             out->place, base, (long)getpid(), k);
-        if (!out->temporary)
-            return clv_fail_nomem(err, "an output file");
-        out->fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (out->fd >= 0)
+    out->folder = clv_open_folder_of(out->place, &out->base);
+    if (out->folder >= 0) {
+        clv_tidy_folder(out->folder);
+        if (clv_temporary_file(out->folder, out->base, &out->is))
             return CLV_OK;
-        int error = errno;
-        clv_arena_rewind(out->arena, mark);
-        out->temporary = NULL;
-        errno = error;
-        if (error != EEXIST)
-            break;
     }
     if (errno == ENOENT)
         return clv_fail(err, CLV_EIO, "cannot write %s: its folder does not exist", out->path);
@@ -188,31 +183,62 @@ static clv_status open_path(clv_out_file *out, clv_error *err)
         return clv_fail(err, CLV_EIO, "cannot write %s: it is a folder, expected a file name",
                         out->path);
     if (clv_is_stream(out->path)) {
-        out->fd = open(out->place, O_WRONLY | O_CLOEXEC);
+        out->is.fd = open(out->place, O_WRONLY | O_CLOEXEC);
         out->no_kernel_copy = true;
-        return out->fd < 0 ? fail_write(out, err) : CLV_OK;
+        return out->is.fd < 0 ? fail_write(out, err) : CLV_OK;
     }
     CLV_TRY(follow_links(out, exists, err));
     return open_beside(out, err);
+}
+
+static clv_out_file *new_out(const char *folder, const char *name, const clv_alloc *alloc)
+{
+    clv_arena *arena = clv_arena_new(alloc, 0);
+    clv_out_file *out = arena ? CLV_NEW(arena, clv_out_file) : NULL;
+    if (out) {
+        out->arena = arena;
+        out->folder = out->is.fd = -1;
+        out->path = clv_arena_printf(arena, "%s%s%s", folder, *folder ? "/" : "", name);
+        out->place = out->path;
+    }
+    if (out && out->path)
+        return out;
+    clv_arena_free(arena);
+    return NULL;
 }
 
 clv_status clv_out_open(const char *path, const clv_alloc *alloc, clv_out_file **ret,
                         clv_error *err)
 {
     assert(path && ret);
-    clv_arena *arena = clv_arena_new(alloc, 0);
-    clv_out_file *out = arena ? CLV_NEW(arena, clv_out_file) : NULL;
-    if (out) {
-        out->arena = arena;
-        out->fd = -1;
-        out->place = out->path = clv_arena_printf(arena, "%s", path);
-    }
-    clv_status status =
-        out && out->path ? open_path(out, err) : clv_fail_nomem(err, "an output file");
+    clv_out_file *out = new_out("", path, alloc);
+    clv_status status = out ? open_path(out, err) : clv_fail_nomem(err, "an output file");
     if (status == CLV_OK)
         *ret = out;
     else
-        clv_arena_free(arena);
+        clv_out_abort(out);
+    return status;
+}
+
+/* The folder is a temporary: nobody looks for the file yet, so it has its own name at once. */
+clv_status clv_out_open_in(const clv_out_folder *folder, const char *name, const clv_alloc *alloc,
+                           clv_out_file **ret, clv_error *err)
+{
+    clv_file_id id;
+    clv_out_file *out = new_out(clv_out_folder_path(folder), name, alloc);
+    if (!out)
+        return clv_fail_nomem(err, "an output file");
+    out->folder = clv_out_folder_fd(folder);
+    out->lent = true;
+    errno = EEXIST;
+    if (clv_make_folders_inside(out->folder, name) == 0 &&
+        clv_open_inside(out->folder, name, O_RDWR | O_CREAT, &out->is.fd, &id) ==
+            CLV_INSIDE_OPENED) {
+        *ret = out;
+        return CLV_OK;
+    }
+    clv_status status = fail_write(out, err);
+    clv_out_abort(out);
     return status;
 }
 
@@ -238,6 +264,31 @@ clv_status clv_out_refuse(const char *path, const clv_onnx_file *file, const clv
     return CLV_OK;
 }
 
+clv_status clv_out_refuse_opened(const clv_out_file *out, const clv_onnx_file *file,
+                                 const clv_model *model, clv_error *err)
+{
+    struct stat there, input;
+    if (out->folder < 0 || fstatat(out->folder, out->base, &there, AT_SYMLINK_NOFOLLOW) != 0)
+        return CLV_OK;
+    if (file->fd >= 0 && fstat(file->fd, &input) == 0 && there.st_dev == input.st_dev &&
+        there.st_ino == input.st_ino)
+        return clv_fail(err, CLV_EUSAGE, "%s is the input itself, which is never written",
+                        out->path);
+    for (int32_t i = 0; file->folder_fd >= 0 && i < model->n_external; i++) {
+        clv_file_id id;
+        int fd = -1;
+        if (clv_open_inside(file->folder_fd, model->external[i].at, O_RDONLY, &fd, &id) !=
+            CLV_INSIDE_OPENED)
+            continue;
+        close(fd);
+        if (there.st_dev == id.device && there.st_ino == id.number)
+            return clv_fail(err, CLV_EUSAGE,
+                            "%s is where the input has external data, which is never written",
+                            out->path);
+    }
+    return CLV_OK;
+}
+
 clv_status clv_out_try(const char *path, const clv_alloc *alloc, clv_error *err)
 {
     clv_out_file *out;
@@ -253,16 +304,41 @@ clv_sink clv_out_sink(clv_out_file *out)
     return (clv_sink){ .write = write_all, .from_file = copy_range, .ctx = out };
 }
 
+/* Closes it, for what closing says; a copy of the descriptor holds the temporary's lock on. */
+static clv_status close_written(clv_out_file *out, clv_error *err)
+{
+    int fd = out->is.fd, copy = *out->is.name ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+    out->is.fd = copy;
+    return close(fd) != 0 || (*out->is.name && copy < 0) ? fail_write(out, err) : CLV_OK;
+}
+
 clv_status clv_out_commit(clv_out_file *out, clv_error *err)
 {
-    clv_status status = CLV_OK;
-    int fd = out->fd;
-    out->fd = -1;
-    if (close(fd) != 0 || (out->temporary && rename(out->temporary, out->place) != 0))
+    clv_status status = close_written(out, err);
+    if (status == CLV_OK && *out->is.name &&
+        renameat(out->folder, out->is.name, out->folder, out->base) != 0)
         status = fail_write(out, err);
-    else
-        out->temporary = NULL;
+    if (status == CLV_OK)
+        out->is.name[0] = '\0';
     clv_out_abort(out);
+    return status;
+}
+
+clv_status clv_out_commit_unit(clv_out_file *const *outs, int32_t n, clv_error *err)
+{
+    clv_status status = CLV_OK;
+    clv_renaming *at = CLV_NEW_ARRAY(outs[0]->arena, clv_renaming, n);
+    if (!at)
+        status = clv_fail_nomem(err, "output files");
+    for (int32_t i = 0; i < n && status == CLV_OK; i++) {
+        assert(*outs[i]->is.name);
+        at[i] = (clv_renaming){ outs[i]->folder, outs[i]->is.name, outs[i]->base, false };
+        status = close_written(outs[i], err);
+    }
+    if (status == CLV_OK)
+        status = clv_unit_commit(&(clv_unit){ at, n, outs[0]->path }, outs[0]->arena, err);
+    for (int32_t i = n; i-- > 0;)
+        clv_out_abort(outs[i]); /* the temporary names have what was there before */
     return status;
 }
 
@@ -270,9 +346,8 @@ void clv_out_abort(clv_out_file *out)
 {
     if (!out)
         return;
-    if (out->fd >= 0)
-        close(out->fd);
-    if (out->temporary)
-        unlink(out->temporary);
+    clv_temporary_remove(out->folder, &out->is);
+    if (out->folder >= 0 && !out->lent)
+        close(out->folder);
     clv_arena_free(out->arena);
 }

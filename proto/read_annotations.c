@@ -21,7 +21,6 @@ typedef enum { IN_MAIN, IN_BODY, IN_FUNCTION } place;
 typedef struct {
     const clv_onnx_file *file;
     clv_arena *arena;
-    clv_onnx_trail trail;
     clv_fault_list faults;
     clv_configuration *configurations;
     int32_t n_configurations, cap_configurations;
@@ -256,7 +255,6 @@ static clv_status walk_nodes(walk *w, clv_message m, uint32_t field, place at, c
             return CLV_OK;
         if (f.number == field)
             CLV_TRY(walk_node(w, clv_message_sub(&m, &f, &onnx__node_proto__descriptor), at, err));
-        clv_onnx_passed(w->file, &w->trail, m.wire.at);
     }
 }
 

@@ -142,8 +142,6 @@ static clv_status read_inputs(clv_reading *r, clv_message m, bool is_main, clv_d
         if (f.number == G_INPUT)
             CLV_TRY(read_value_info(r, clv_message_sub(&m, &f, &onnx__value_info_proto__descriptor),
                                     is_main, &d->inputs[d->n_inputs++], err));
-        if (f.n > 4096)
-            clv_onnx_passed(r->file, &r->trail, m.wire.at);
     }
 }
 

@@ -9,8 +9,7 @@
  * the dimensions and the payload may come in any order. Payloads are counted by their length alone,
  * but for lists of varints, which are counted where they are short.
  */
-#define COUNTED_MAX   (64 << 10)         /* bytes of varints that are worth counting */
-#define BIG_BYTES     ((size_t)32 << 10) /* from here on a name is not left beside its payload */
+#define COUNTED_MAX   (64 << 10) /* bytes of varints that are worth counting */
 #define DIMS_TEXT_MAX 160
 
 enum {
@@ -365,13 +364,6 @@ clv_status clv_read_tensor(clv_reading *r, const clv_message *tensor, clv_const 
     CLV_TRY(gather(r, *tensor, &t, &g, err));
     CLV_TRY(read_dims(r, *tensor, T_DIMS, &t, err));
     CLV_TRY(check_tensor(r, tensor, &g, &t, err));
-    if ((size_t)(tensor->wire.end - tensor->start) >= BIG_BYTES && t.name.n) {
-        char *copy = clv_arena_take(r->arena, (size_t)t.name.n);
-        if (!copy)
-            return clv_fail_nomem(err, "the name of a tensor");
-        t.name.at = memcpy(copy, t.name.at, (size_t)t.name.n);
-    }
-    clv_onnx_passed(r->file, &r->trail, tensor->wire.end);
     *ret = t;
     return CLV_OK;
 }

@@ -1,7 +1,5 @@
 #include "proto/reading.h"
 
-#define BIG_FIELD 4096 /* bytes: what lies behind one that is passed may leave memory */
-
 clv_status clv_count_fields(clv_reading *r, clv_message m, clv_field_counts *ret, clv_error *err)
 {
     clv_field f;
@@ -14,7 +12,5 @@ clv_status clv_count_fields(clv_reading *r, clv_message m, clv_field_counts *ret
             return clv_fail(err, CLV_ELIMIT, "%s: %s at byte %zu has over %d fields of one kind",
                             r->file->name, m.type->short_name, clv_message_offset(&m),
                             INT32_MAX / 4);
-        if (f.n > BIG_FIELD)
-            clv_onnx_passed(r->file, &r->trail, m.wire.at);
     }
 }

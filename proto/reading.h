@@ -15,7 +15,6 @@
 typedef struct {
     const clv_onnx_file *file;
     clv_arena *arena;
-    clv_onnx_trail trail;
     clv_external external;
     clv_map symbol_ids;
     clv_str *symbols;

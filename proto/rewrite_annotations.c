@@ -146,7 +146,6 @@ static clv_status walk_node(clv_rewrite *rw, clv_message m, place at, clv_error 
         else
             CLV_TRY(keep_range(rw, f.start, m.wire.at, err));
     }
-    clv_onnx_passed(rw->file, &rw->trail, m.wire.at);
     if (!rw->add)
         return CLV_OK;
     int32_t stage = at.device < 0 ? -1 : rw->add->plan->devices[at.device].stage;
@@ -191,7 +190,6 @@ static clv_status walk_nodes(clv_rewrite *rw, clv_message m, uint32_t field, pla
             CLV_TRY(rewrite_container(rw, &m, &f, &nodes, of_node, err));
         } else {
             CLV_TRY(keep_range(rw, f.start, m.wire.at, err));
-            clv_onnx_passed(rw->file, &rw->trail, m.wire.at);
         }
     }
 }

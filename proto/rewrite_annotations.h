@@ -37,7 +37,6 @@ typedef struct {
     clv_sink_buffer *out;       /* NULL: measure */
     /* where the walk is */
     clv_node_entry entry;
-    clv_onnx_trail trail;
     const clv_onnx_file *file;
     uint64_t *lengths; /* measured, in the order of the file */
     int32_t n_lengths, cap_lengths;

@@ -1,8 +1,13 @@
 #include "proto/sink_buffer.h"
 
-#define BUFFER    ((size_t)256 << 10)
-#define LONG      ((uint64_t)64 << 10) /* a range from here on is worth a call of its own */
-#define BIG_PIECE ((uint64_t)1 << 20)  /* most that a sink without from_file gets at once */
+#include <assert.h>
+
+#include "proto/onnx_image.h"
+
+#define BUFFER ((size_t)256 << 10)
+#define LONG   ((uint64_t)64 << 10) /* a range from here on is worth a call of its own */
+
+static_assert(LONG <= CLV_IMAGE_LIMIT, "a shorter range has no hole in it");
 
 clv_status clv_sink_buffer_init(clv_sink_buffer *out, const clv_onnx_file *file,
                                 const clv_sink *sink, clv_arena *arena, clv_error *err)
@@ -37,12 +42,12 @@ static clv_status write_range(clv_sink_buffer *out, uint64_t at, uint64_t n, clv
 {
     if (out->sink->from_file)
         return out->sink->from_file(out->sink->ctx, out->file, at, n, err);
-    while (n) {
-        uint64_t part = n < BIG_PIECE ? n : BIG_PIECE;
-        CLV_TRY(out->sink->write(out->sink->ctx, out->file->bytes + at, (size_t)part, err));
+    while (n) { /* through the buffer, which is empty: in the file's memory there may be a hole */
+        size_t part = n < BUFFER ? (size_t)n : BUFFER;
+        CLV_TRY(clv_onnx_read_bytes(out->file, at, out->buffer, part, err));
+        CLV_TRY(out->sink->write(out->sink->ctx, out->buffer, part, err));
         at += part;
         n -= part;
-        clv_onnx_passed(out->file, &out->trail, out->file->bytes + at);
     }
     return CLV_OK;
 }
@@ -51,14 +56,10 @@ static clv_status flush_range(clv_sink_buffer *out, clv_error *err)
 {
     uint64_t at = out->range_at, n = out->range_n;
     out->range_n = 0;
-    if (n < LONG) {
-        CLV_TRY(buffer(out, out->file->bytes + at, (size_t)n, err));
-    } else {
-        CLV_TRY(flush(out, err));
-        CLV_TRY(write_range(out, at, n, err));
-    }
-    clv_onnx_passed(out->file, &out->trail, out->file->bytes + at + n);
-    return CLV_OK;
+    if (n < LONG)
+        return buffer(out, out->file->bytes + at, (size_t)n, err);
+    CLV_TRY(flush(out, err));
+    return write_range(out, at, n, err);
 }
 
 clv_status clv_sink_buffer_add(clv_sink_buffer *out, const void *bytes, size_t n, clv_error *err)

@@ -11,7 +11,6 @@
 typedef struct {
     const clv_sink *sink;
     const clv_onnx_file *file;
-    clv_onnx_trail trail;
     uint8_t *buffer;
     size_t n;                   /* bytes in it, all before the range */
     uint64_t range_at, range_n; /* of the file, still to go */

@@ -106,6 +106,8 @@ static clv_status find_weight(finding *f, const clv_const *t, const clv_message 
     CLV_TRY(clv_external_find(&f->external, t, &file, err));
     ret->kind = file->path ? CLV_DATA_EXTERNAL : CLV_DATA_ABSENT;
     ret->path = file->path;
+    ret->file_name = file->name;
+    ret->file = file->id;
     ret->location = t->location;
     ret->offset = t->offset;
     ret->length = t->bytes;
@@ -121,7 +123,7 @@ clv_status clv_tensor_data_find(const clv_onnx_file *file, const clv_model *mode
     clv_tensor_data *all = CLV_NEW_ARRAY(arena, clv_tensor_data, n);
     if (!all)
         return clv_fail_nomem(err, "the places of a model's weights");
-    CLV_TRY(clv_external_init(&finder.external, file->name, file->folder, arena, err));
+    CLV_TRY(clv_external_init(&finder.external, file, arena, err));
     CLV_TRY(clv_message_index_build(file, model, arena, &index, err));
     for (int32_t i = 0; i < n; i++) {
         clv_message tensor;
@@ -170,12 +172,15 @@ static clv_status decode_run(filling *to, clv_wire run, clv_wire_type type, bool
     return CLV_OK;
 }
 
-static clv_status decode_numbers(const clv_onnx_file *file, const clv_tensor_data *d, filling *to,
-                                 clv_error *err)
+/* message: the TensorProto, d->length bytes. */
+static clv_status decode_numbers(const clv_onnx_file *file, const clv_tensor_data *d,
+                                 const uint8_t *message, filling *to, clv_error *err)
 {
-    clv_wire whole = clv_onnx_wire(file);
-    clv_message m = clv_message_in(&whole, &onnx__tensor_proto__descriptor, file->bytes + d->offset,
-                                   (size_t)d->length);
+    /* Bytes are counted from the file's first where it is in memory, else from the tensor's. */
+    const uint8_t *first = file->fd < 0 ? file->bytes : message;
+    clv_wire whole = { file->name, first, message, message + d->length };
+    clv_message m =
+        clv_message_in(&whole, &onnx__tensor_proto__descriptor, message, (size_t)d->length);
     uint32_t field = field_of(d->dtype, &to->width);
     bool fits = (size_t)(to->end - to->at) % to->width == 0;
     clv_field f;
@@ -189,11 +194,27 @@ static clv_status decode_numbers(const clv_onnx_file *file, const clv_tensor_dat
     return fits && to->at == to->end ? CLV_OK : fail_count(file, d, err);
 }
 
+/* As the file has them: in its memory there may be holes. */
+static clv_status read_bytes(const clv_onnx_file *file, const clv_tensor_data *d, clv_arena *arena,
+                             const uint8_t **ret, clv_error *err)
+{
+    *ret = file->bytes + d->offset;
+    if (file->fd < 0)
+        return CLV_OK;
+    uint8_t *bytes = clv_arena_take(arena, (size_t)d->length + 1);
+    if (!bytes)
+        return clv_fail_nomem(err, "the elements of a tensor");
+    *ret = bytes;
+    return clv_onnx_read_bytes(file, (uint64_t)d->offset, bytes, (size_t)d->length, err);
+}
+
 clv_status clv_tensor_data_decode(const clv_onnx_file *file, const clv_tensor_data *d,
                                   clv_arena *arena, const void **ret, clv_error *err)
 {
+    const uint8_t *message = NULL;
     if (d->kind == CLV_DATA_RAW) {
-        *ret = file->bytes + d->offset;
+        CLV_TRY(read_bytes(file, d, arena, &message, err));
+        *ret = message;
         return CLV_OK;
     }
     if (d->kind != CLV_DATA_TYPED)
@@ -209,7 +230,8 @@ clv_status clv_tensor_data_decode(const clv_onnx_file *file, const clv_tensor_da
         return clv_fail_nomem(err, "the elements of a tensor");
     const void *bytes = to.at;
     to.end = to.at + d->bytes;
-    CLV_TRY(decode_numbers(file, d, &to, err));
+    CLV_TRY(read_bytes(file, d, arena, &message, err));
+    CLV_TRY(decode_numbers(file, d, message, &to, err));
     *ret = bytes;
     return CLV_OK;
 }

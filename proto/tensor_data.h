@@ -6,6 +6,7 @@
 #ifndef CLV_PROTO_TENSOR_DATA_H
 #define CLV_PROTO_TENSOR_DATA_H
 
+#include "base/open_inside.h"
 #include "proto/onnx_read.h"
 
 typedef enum {
@@ -25,9 +26,11 @@ typedef struct {
     int64_t bytes; /* packed; NONE: as in clv_const */
     clv_data_kind kind;
     int64_t offset, length; /* bytes; length is bytes for RAW and EXTERNAL */
-    /* EXTERNAL: absolute, without links, inside the model's folder, a regular file that was long
-     * enough when it was looked at. Weights of one file share the pointer. */
-    const char *path;
+    /* EXTERNAL: a regular file inside of the model's folder that was long enough when it was looked
+     * at: its path for messages, its name below the folder, and which file it was. Weights of one
+     * location share the pointers. */
+    const char *path, *file_name;
+    clv_file_id file;
     clv_str location; /* EXTERNAL and ABSENT: as in the model */
 } clv_tensor_data;
 
@@ -38,10 +41,10 @@ typedef struct {
 clv_status clv_tensor_data_find(const clv_onnx_file *file, const clv_model *model, clv_arena *arena,
                                 clv_tensor_data **ret, clv_error *err);
 
-/* The elements, packed row-major and little-endian, data->bytes of them: TYPED decoded into the
- * arena, RAW in place in the file; numbers wider than their type lose what is above it. NULL or not
- * where there are no bytes. CLV_EFORMAT: not as many numbers as the dimensions need; CLV_EUSAGE:
- * another kind. O(bytes). */
+/* The elements, packed row-major and little-endian, data->bytes of them, in the arena: TYPED
+ * decoded, RAW as they stand, or in place where the file is bytes of the caller; numbers wider than
+ * their type lose what is above it. NULL or not where there are no bytes. CLV_EFORMAT: not as many
+ * numbers as the dimensions need; CLV_EUSAGE: another kind. O(bytes). */
 clv_status clv_tensor_data_decode(const clv_onnx_file *file, const clv_tensor_data *data,
                                   clv_arena *arena, const void **ret, clv_error *err);
 

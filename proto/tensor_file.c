@@ -122,7 +122,7 @@ clv_status clv_tensor_file_open(const char *path, clv_arena *arena, clv_tensor_f
 {
     reading r = { .path = path, .arena = arena, .to = ret };
     *ret = (clv_tensor_file){ .dtype = CLV_DT_UNDEFINED };
-    CLV_TRY(clv_onnx_open(path, clv_arena_alloc(arena), &ret->file, err));
+    CLV_TRY(clv_onnx_open_whole(path, clv_arena_alloc(arena), &ret->file, err));
     clv_status status = read_fields(&r, err);
     if (status != CLV_OK)
         clv_tensor_file_close(ret);

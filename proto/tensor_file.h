@@ -8,7 +8,7 @@
 #include "proto/onnx_file.h"
 
 typedef struct {
-    clv_onnx_file *file; /* mapped: data lies in it */
+    clv_onnx_file *file; /* data lies in it */
     clv_str name;
     clv_dtype dtype;
     int32_t rank;

@@ -1,13 +1,15 @@
 #include "run/manifest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/checksum.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/open_inside.h"
 #include "run/manifest_check.h"
 
 #define MANIFEST_MAX ((size_t)1 << 30) /* bytes; one of a thousand devices has some megabytes */
@@ -382,35 +384,46 @@ clv_status clr_manifest_read(const char *folder, clv_arena *arena, clr_program *
 
 /* -- are the files those that were written? -- */
 
-static clv_status check_file(const clr_program *p, const clr_file *f, clv_arena *arena,
+/* Judged and summed by one descriptor, in the folder that is open as `folder`. */
+static clv_status check_file(const clr_program *p, int folder, const clr_file *f, clv_arena *arena,
                              clv_error *err)
 {
-    const char *path = clv_arena_printf(arena, "%s/%s", p->folder, f->file);
-    struct stat st;
+    clv_file_inside file = { folder, f->file,
+                             clv_arena_printf(arena, "%s/%s", p->folder, f->file) };
     clv_checksum sum, listed;
+    clv_file_id id;
     char text[CLV_CHECKSUM_TEXT];
     int64_t bytes = 0;
+    int fd = -1;
 
-    if (!path)
+    if (!file.path)
         return clv_fail_nomem(err, "a path");
-    if (stat(path, &st) != 0)
-        return clv_fail(err, errno == ENOENT ? CLV_EFORMAT : CLV_EIO,
-                        "%s: %s, but the manifest lists it", path, strerror(errno));
-    if (!S_ISREG(st.st_mode) || st.st_size != f->bytes)
+    if (clv_open_inside(folder, f->file, O_RDONLY, &fd, &id) == CLV_INSIDE_ABSENT)
+        return clv_fail(err, CLV_EFORMAT, "%s: %s, but the manifest lists it", file.path,
+                        strerror(ENOENT));
+    if (fd < 0)
+        CLV_TRY(clv_open_inside_or_fail(&file, &fd, &id, err));
+    CLV_TRY(clv_checksum_opened(fd, file.path, arena, &sum, &bytes, err));
+    if (bytes != f->bytes)
         return clv_fail(err, CLV_EFORMAT,
-                        "%s was changed: it has %lld bytes, the manifest says %" PRId64, path,
-                        (long long)st.st_size, f->bytes);
-    CLV_TRY(clv_checksum_file(path, arena, &sum, &bytes, err));
+                        "%s was changed: it has %lld bytes, the manifest says %" PRId64, file.path,
+                        (long long)bytes, f->bytes);
     if (!clv_checksum_parse(f->xxh3, &listed) || !clv_checksum_eq(sum, listed))
         return clv_fail(err, CLV_EFORMAT,
-                        "%s was changed: its checksum is %s, the manifest says %.40s", path,
+                        "%s was changed: its checksum is %s, the manifest says %.40s", file.path,
                         clv_checksum_text(text, sum), f->xxh3);
     return CLV_OK;
 }
 
 clv_status clr_manifest_check_files(const clr_program *program, clv_arena *arena, clv_error *err)
 {
-    for (int32_t i = 0; i < program->n_files; i++)
-        CLV_TRY(check_file(program, &program->files[i], arena, err));
-    return CLV_OK;
+    clv_status status = CLV_OK;
+    int folder = clv_open_folder(program->folder);
+
+    if (folder < 0)
+        return clv_fail(err, CLV_EIO, "cannot open %s: %s", program->folder, strerror(errno));
+    for (int32_t i = 0; i < program->n_files && status == CLV_OK; i++)
+        status = check_file(program, folder, &program->files[i], arena, err);
+    close(folder);
+    return status;
 }

@@ -1,4 +1,8 @@
-/* mapped_file.h - the bytes of a file while it is open. */
+/* mapped_file.h - the bytes of a file in memory.
+ *
+ * They are read, not mapped from the file: one that becomes shorter meanwhile is an error then,
+ * where a map would end the program with SIGBUS.
+ */
 #ifndef CLV_RUN_MAPPED_FILE_H
 #define CLV_RUN_MAPPED_FILE_H
 
@@ -13,7 +17,7 @@ typedef struct {
     size_t n;
 } clr_mapped_file;
 
-/* CLV_EIO: it cannot be read, or is no regular file. */
+/* CLV_EIO: it cannot be read, or is no regular file, or became shorter; CLV_ENOMEM. O(bytes). */
 clv_status clr_mapped_file_open(const char *path, clr_mapped_file *ret, clv_error *err);
 void clr_mapped_file_close(clr_mapped_file *file); /* zeroed is fine */
 

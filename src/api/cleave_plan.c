@@ -8,6 +8,7 @@
 #include "api/objects.h"
 #include "api/status.h"
 #include "base/file.h"
+#include "base/rename_unit.h"
 #include "cluster/cluster_json.h"
 #include "explain/report_plan.h"
 #include "pipeline/annotated_plan.h"
@@ -242,6 +243,7 @@ int cleave_plan_device_of(const cleave_plan *plan, int64_t node)
 static clv_status load_plan(const cleave_model *m, const char *path, cleave_plan *p, clv_error *err)
 {
     clv_plan_file file = { .path = path };
+    clv_finish_units_beside(path); /* of a run that was killed while it named its files */
     CLV_TRY(clv_read_file(path, PLAN_FILE_MAX, p->arena, &file.text, &file.n, err));
     CLV_TRY(clv_plan_open(&file, m->model, m->name, p->arena, &p->plan, err));
     return show_plan(p, err);

@@ -81,11 +81,15 @@ static clv_status reshard(const resharding *r, const clv_control *c, cleave_repo
     clv_arena *arena = report->arena;
     CLV_TRY(clv_weights_folder_read(r->folder, arena, &f, err));
     clv_layout_use use = { &f.weights, NULL, &f, &c->given };
-    CLV_TRY(clv_layout_read(r->layout, &use, arena, &target, err));
-    if (r->is_reported)
-        CLV_TRY(clv_reshard_report(&f, &target, report, err));
-    CLV_TRY(clv_control_check(c, "the layout was read", err));
-    return r->to ? clv_weights_reshard(&f, &target, r->to, &r->options, arena, err) : CLV_OK;
+    clv_status status = clv_layout_read(r->layout, &use, arena, &target, err);
+    if (status == CLV_OK && r->is_reported)
+        status = clv_reshard_report(&f, &target, report, err);
+    if (status == CLV_OK)
+        status = clv_control_check(c, "the layout was read", err);
+    if (status == CLV_OK && r->to)
+        status = clv_weights_reshard(&f, &target, r->to, &r->options, arena, err);
+    clv_weights_folder_close(&f);
+    return status;
 }
 
 cleave_status cleave_reshard(const char *folder, const char *layout, const char *to,

@@ -1,6 +1,7 @@
 #include "api/read_layout.h"
 
 #include "base/file.h"
+#include "base/rename_unit.h"
 #include "base/units.h"
 #include "lower/plan_target.h"
 #include "lower/plan_types.h"
@@ -71,6 +72,7 @@ clv_status clv_layout_read(const char *path, const clv_layout_use *use, clv_aren
     size_t n;
     bool plan;
     clv_placement_notes notes = { 0 };
+    clv_finish_units_beside(path); /* it may be the plan of a run that was killed */
     CLV_TRY(clv_read_file(path, LAYOUT_MAX, arena, &text, &n, err));
     CLV_TRY(is_plan(text, n, path, &plan, err));
     if (plan) {

@@ -104,26 +104,35 @@ static clv_status add_file(clv_checksum_state *s, int fd, uint8_t *buffer, const
     return CLV_OK;
 }
 
-clv_status clv_checksum_file(const char *path, clv_arena *arena, clv_checksum *ret,
-                             int64_t *ret_bytes, clv_error *err)
+clv_status clv_checksum_opened(int fd, const char *path, clv_arena *arena, clv_checksum *ret,
+                               int64_t *ret_bytes, clv_error *err)
 {
     clv_mark mark = clv_arena_mark(arena);
     clv_checksum_state *s = clv_checksum_new(arena);
     uint8_t *buffer = clv_arena_take(arena, BUFFER);
-    clv_status status = CLV_OK;
-    /* O_NONBLOCK: a pipe in the file's place is not waited for. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-
-    if (!s || !buffer)
-        status = clv_fail_nomem(err, "the checksum of a file");
-    else if (fd < 0)
-        status = clv_fail(err, CLV_EIO, "cannot open %s: %s", path, strerror(errno));
-    else
-        status = add_file(s, fd, buffer, path, ret_bytes, err);
+    clv_status status = s && buffer ? add_file(s, fd, buffer, path, ret_bytes, err)
+                                    : clv_fail_nomem(err, "the checksum of a file");
     if (status == CLV_OK)
         *ret = clv_checksum_end(s);
-    if (fd >= 0)
-        close(fd);
+    close(fd);
     clv_arena_rewind(arena, mark);
     return status;
+}
+
+clv_status clv_checksum_file(const char *path, clv_arena *arena, clv_checksum *ret,
+                             int64_t *ret_bytes, clv_error *err)
+{
+    /* O_NONBLOCK: a pipe in the file's place is not waited for. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return fd >= 0 ? clv_checksum_opened(fd, path, arena, ret, ret_bytes, err)
+                   : clv_fail(err, CLV_EIO, "cannot open %s: %s", path, strerror(errno));
+}
+
+clv_status clv_checksum_inside(const clv_file_inside *file, clv_arena *arena, clv_checksum *ret,
+                               int64_t *ret_bytes, clv_error *err)
+{
+    int fd = -1;
+    clv_file_id id;
+    CLV_TRY(clv_open_inside_or_fail(file, &fd, &id, err));
+    return clv_checksum_opened(fd, file->path, arena, ret, ret_bytes, err);
 }

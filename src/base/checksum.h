@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/open_inside.h"
 
 typedef struct {
     uint64_t high, low;
@@ -33,8 +34,13 @@ void clv_checksum_add(clv_checksum_state *s, const void *bytes, size_t n);
 void clv_checksum_add_zeros(clv_checksum_state *s, uint64_t n);
 clv_checksum clv_checksum_end(const clv_checksum_state *s); /* of all so far; more may follow */
 
-/* Of a whole file, through a buffer: O(1) memory. CLV_EIO. */
+/* Of a whole file, through a buffer: O(1) memory. CLV_EIO; inside: as clv_open_inside_or_fail(). */
 clv_status clv_checksum_file(const char *path, clv_arena *arena, clv_checksum *ret,
                              int64_t *ret_bytes, clv_error *err);
+/* Of a file that is open at its first byte, and that is closed in any case. */
+clv_status clv_checksum_opened(int fd, const char *path, clv_arena *arena, clv_checksum *ret,
+                               int64_t *ret_bytes, clv_error *err);
+clv_status clv_checksum_inside(const clv_file_inside *file, clv_arena *arena, clv_checksum *ret,
+                               int64_t *ret_bytes, clv_error *err);
 
 #endif

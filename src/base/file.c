@@ -39,17 +39,23 @@ static clv_status check_size(int fd, const char *path, size_t max, size_t *ret, 
 clv_status clv_read_file(const char *path, size_t max, clv_arena *arena, const char **ret_text,
                          size_t *ret_n, clv_error *err)
 {
-    char *text = NULL;
-    size_t n = 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang us */
     if (fd < 0)
         return clv_fail(err, CLV_EIO, "could not open %s: %s", path, strerror(errno));
-    clv_status status = check_size(fd, path, max, &n, err);
+    return clv_read_opened(&(clv_opened_file){ fd, path, max }, arena, ret_text, ret_n, err);
+}
+
+clv_status clv_read_opened(const clv_opened_file *file, clv_arena *arena, const char **ret_text,
+                           size_t *ret_n, clv_error *err)
+{
+    char *text = NULL;
+    size_t n = 0;
+    clv_status status = check_size(file->fd, file->path, file->max, &n, err);
     if (status == CLV_OK && !(text = clv_arena_take(arena, n + 1)))
-        status = clv_fail_nomem(err, path);
+        status = clv_fail_nomem(err, file->path);
     if (status == CLV_OK)
-        status = read_all(fd, path, n, text, err);
-    close(fd);
+        status = read_all(file->fd, file->path, n, text, err);
+    close(file->fd);
     if (status == CLV_OK) {
         *ret_text = text;
         *ret_n = n;

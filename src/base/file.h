@@ -12,6 +12,15 @@
 clv_status clv_read_file(const char *path, size_t max, clv_arena *arena, const char **ret_text,
                          size_t *ret_n, clv_error *err);
 
+/* The same of a file that is open to be read, and that is closed in any case. */
+typedef struct {
+    int fd;
+    const char *path; /* for messages */
+    size_t max;
+} clv_opened_file;
+clv_status clv_read_opened(const clv_opened_file *file, clv_arena *arena, const char **ret_text,
+                           size_t *ret_n, clv_error *err);
+
 /* Would a file written at a take the place of b? The same file by any name, or the same name in the
  * same folder, whether or not there is a file yet. */
 bool clv_same_place(const char *a, const char *b);

@@ -388,11 +388,16 @@ static int save(cli *c, const job *j, cleave_model *model, const cleave_plan *pl
     cleave_control control = cli_control(c);
     cleave_error error = { .status = CLEAVE_OK };
 
-    if (j->output) {
+    bool both =
+        j->output && j->plan_out && !clv_is_stream(j->output) && !clv_is_stream(j->plan_out);
+    if (both) {
+        cli_be_careful(true);
+        cleave_plan_save(model, plan, NULL, j->output, j->plan_out, &control, &error);
+    } else if (j->output) {
         cli_be_careful_of(j->output);
         cleave_annotate(model, plan, NULL, j->output, &control, &error);
     }
-    if (error.status == CLEAVE_OK && j->plan_out) {
+    if (error.status == CLEAVE_OK && j->plan_out && !both) {
         cli_be_careful_of(j->plan_out);
         if (j->output && clv_is_stream(j->plan_out))
             cli_forget_signals(); /* the model is there, and a stream leaves nothing behind */

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/open_inside.h"
 #include "base/str.h"
 #include "graph/dtype.h"
 
@@ -206,6 +207,7 @@ struct clv_model {
     /* Files of external data as the model names them, relative to its folder, in order of first
      * mention; each ends in a NUL. */
     clv_str *external;
+    clv_file_id *external_ids; /* which files they were when the model was read; NULL: not known */
     int32_t n_external;
 };
 

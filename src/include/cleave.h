@@ -595,6 +595,14 @@ static inline void cleave_annotate_options_init(cleave_annotate_options *options
 CLEAVE_API cleave_status cleave_annotate(cleave_model *model, const cleave_plan *plan,
                                          const cleave_annotate_options *options, const char *path,
                                          const cleave_control *control, cleave_error *error);
+/* Both files of a plan: the model as cleave_annotate() writes it, and the plan's JSON. They get
+ * their names together or not at all, and no other writer's come between; where a program is killed
+ * at that moment, the next call that opens or writes one of them does the rest, if they are in one
+ * folder. CLEAVE_EUSAGE also for a path that is a pipe or a device. */
+CLEAVE_API cleave_status cleave_plan_save(cleave_model *model, const cleave_plan *plan,
+                                          const cleave_annotate_options *options,
+                                          const char *model_path, const char *plan_path,
+                                          const cleave_control *control, cleave_error *error);
 /* Takes our annotations out again: the original, byte for byte. all != 0: anybody's annotations. A
  * model that has none of them is CLEAVE_EINPUT, and nothing is written. */
 CLEAVE_API cleave_status cleave_strip(cleave_model *model, int all, const char *path,

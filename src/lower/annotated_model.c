@@ -3,12 +3,11 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json_out.h"
 #include "base/map.h"
+#include "base/open_inside.h"
 #include "lower/olive.h"
 #include "proto/onnx_properties.h"
 #include "proto/out_file.h"
@@ -28,7 +27,7 @@
 
 typedef struct {
     const clv_lowering *l;
-    const char *folder;
+    const clv_out_folder *folder;
     clv_arena *arena;
     clv_annotated *ret;
     clv_setting *setting;
@@ -39,10 +38,7 @@ typedef struct {
 /* Opens one; *out is to be committed or aborted. */
 static clv_status open_file(writing *w, const char *name, clv_out_file **out, clv_error *err)
 {
-    const char *path = clv_arena_printf(w->arena, "%s/%s", w->folder, name);
-    if (!path)
-        return clv_fail_nomem(err, WHAT);
-    CLV_TRY(clv_out_open(path, clv_arena_alloc(w->arena), out, err));
+    CLV_TRY(clv_out_open_in(w->folder, name, clv_arena_alloc(w->arena), out, err));
     w->ret->files[w->ret->n_files++] = name;
     return CLV_OK;
 }
@@ -81,24 +77,12 @@ static clv_status write_json(writing *w, const char *name, clv_json_out *json, c
 
 /* -- external data -- */
 
-/* The folders that a file's name goes through. */
-static clv_status make_folders(const writing *w, const char *name, clv_error *err)
+static clv_status copy_bytes(writing *w, int fd, int32_t i, const clv_stoppable *s, clv_error *err)
 {
-    for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/')) {
-        const char *path =
-            clv_arena_printf(w->arena, "%s/%.*s", w->folder, (int)(slash - name), name);
-        if (!path)
-            return clv_fail_nomem(err, WHAT);
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            return clv_fail(err, CLV_EIO, "cannot make the folder %s: %s", path, strerror(errno));
-    }
-    return CLV_OK;
-}
-
-static clv_status copy_bytes(writing *w, int fd, const char *name, const clv_stoppable *s,
-                             clv_error *err)
-{
+    const char *name = w->l->model->external[i].at;
+    const clv_file_id *known = w->l->model->external_ids;
     char *buffer = clv_arena_take(w->arena, COPY_BYTES);
+    int64_t at = 0;
     if (!buffer)
         return clv_fail_nomem(err, WHAT);
     for (;;) {
@@ -108,33 +92,58 @@ static clv_status copy_bytes(writing *w, int fd, const char *name, const clv_sto
         if (n < 0)
             return clv_fail(err, CLV_EIO, "external data file '%s' could not be read: %s", name,
                             strerror(errno));
+        if (n == 0 && known && at < known[i].bytes)
+            return clv_fail(err, CLV_EIO,
+                            "external data file '%s' became shorter while it was read: it ends at "
+                            "byte %lld, expected %lld bytes",
+                            name, (long long)at, (long long)known[i].bytes);
         if (n == 0)
             return CLV_OK;
+        at += n;
         CLV_TRY(s->to.write(s->to.ctx, buffer, (size_t)n, err));
         CLV_TRY(clv_stoppable_ask(s, err));
     }
 }
 
-static clv_status copy_external(writing *w, const char *name, clv_error *err)
+/* The file that was there when the model was read. *ret_fd is to be closed. */
+static clv_status open_external(const writing *w, int32_t i, int *ret_fd, clv_error *err)
 {
-    const char *folder = w->l->file->folder;
-    const char *from = clv_arena_printf(w->arena, "%s/%s", folder ? folder : ".", name);
-    clv_out_file *out;
-    if (!from)
-        return clv_fail_nomem(err, WHAT);
-    int fd = folder ? open(from, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0)
+    const clv_onnx_file *file = w->l->file;
+    const char *name = w->l->model->external[i].at;
+    const clv_file_id *known = w->l->model->external_ids;
+    clv_file_id id;
+    clv_inside found = file->folder_fd >= 0
+                           ? clv_open_inside(file->folder_fd, name, O_RDONLY, ret_fd, &id)
+                           : CLV_INSIDE_ABSENT;
+    if (found == CLV_INSIDE_LEAVES)
+        return clv_fail(err, CLV_EFORMAT,
+                        "external data file '%s' is a link that leads out of the model's folder",
+                        name);
+    if (found != CLV_INSIDE_OPENED)
         return clv_fail(err, CLV_EIO,
                         "external data file '%s' is not there: with --weights ranges it stays "
                         "where it is",
                         name);
+    if (!known || clv_is_same_file(*ret_fd, &known[i]))
+        return CLV_OK;
+    close(*ret_fd);
+    return clv_fail(err, CLV_EIO,
+                    "external data file '%s' was changed while it was read: it has %lld bytes, "
+                    "expected the file of %lld that was there at first",
+                    name, (long long)id.bytes, (long long)known[i].bytes);
+}
+
+static clv_status copy_external(writing *w, int32_t i, clv_error *err)
+{
+    const char *name = w->l->model->external[i].at;
+    clv_out_file *out;
+    int fd = -1;
+    CLV_TRY(open_external(w, i, &fd, err));
     clv_mark mark = clv_arena_mark(w->arena);
-    clv_status status = make_folders(w, name, err);
-    if (status == CLV_OK)
-        status = open_file(w, name, &out, err);
+    clv_status status = open_file(w, name, &out, err);
     if (status == CLV_OK) {
         clv_stoppable s = stoppable(w, out);
-        status = close_file(out, copy_bytes(w, fd, name, &s, err), err);
+        status = close_file(out, copy_bytes(w, fd, i, &s, err), err);
     }
     clv_arena_rewind(w->arena, mark);
     close(fd);
@@ -153,7 +162,7 @@ static clv_status copy_all(writing *w, clv_error *err)
                                 "folder",
                                 name);
         if (w->l->weights != CLV_PARTS_RANGES)
-            CLV_TRY(copy_external(w, name, err));
+            CLV_TRY(copy_external(w, i, err));
     }
     if (w->l->weights == CLV_PARTS_RANGES && w->l->model->n_external)
         w->ret->note = "the model looks for its external data in this folder, where it is not: "
@@ -275,8 +284,8 @@ static clv_status write_olive(writing *w, clv_error *err)
 
 /* -- both -- */
 
-clv_status clv_annotated_write(const clv_lowering *l, const char *folder, clv_arena *arena,
-                               clv_annotated *ret, clv_error *err)
+clv_status clv_annotated_write(const clv_lowering *l, const clv_out_folder *folder,
+                               clv_arena *arena, clv_annotated *ret, clv_error *err)
 {
     enum { OWN_FILES = 2 }; /* the model, and the settings */
     writing w = { l, folder, arena, ret, CLV_NEW(arena, clv_setting) };

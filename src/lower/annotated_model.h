@@ -5,6 +5,7 @@
 #ifndef CLV_LOWER_ANNOTATED_MODEL_H
 #define CLV_LOWER_ANNOTATED_MODEL_H
 
+#include "base/out_folder.h"
 #include "lower/lowering.h"
 #include "lower/manifest.h"
 
@@ -19,7 +20,7 @@ typedef struct {
  * data is copied, but for weights of kind RANGES, which are to be found where they are. Strings
  * live in the arena. CLV_EFORMAT: the plan splits operators, or its stages cannot be said by names;
  * CLV_EIO: external data is missing; CLV_ECANCELED. O(bytes of the model). */
-clv_status clv_annotated_write(const clv_lowering *l, const char *folder, clv_arena *arena,
-                               clv_annotated *ret, clv_error *err);
+clv_status clv_annotated_write(const clv_lowering *l, const clv_out_folder *folder,
+                               clv_arena *arena, clv_annotated *ret, clv_error *err);
 
 #endif

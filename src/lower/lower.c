@@ -17,7 +17,7 @@
 /* The folder as far as it is written. */
 typedef struct {
     const clv_lowering *l;
-    const char *folder; /* where files are written */
+    clv_out_folder *out; /* where files are written */
     clv_arena *arena;
     clv_spmd *s; /* NULL: the model stays one */
     clv_weight_list list;
@@ -202,12 +202,13 @@ static clv_status make_initialiser(writing_file *x, const clv_emit_weight *part,
 
 static clv_status list_file(writer *w, const char *name, clv_error *err)
 {
-    const char *path = clv_arena_printf(w->arena, "%s/%s", w->folder, name);
-    if (!path || !CLV_PUSH_ROOM(w->arena, w->files, w->n_files, w->cap_files))
+    clv_file_inside at = { clv_out_folder_fd(w->out), name, NULL };
+    at.path = clv_arena_printf(w->arena, "%s/%s", clv_out_folder_path(w->out), name);
+    if (!at.path || !CLV_PUSH_ROOM(w->arena, w->files, w->n_files, w->cap_files))
         return clv_fail_nomem(err, WHAT);
     clv_manifest_file *file = &w->files[w->n_files++];
     file->name = name;
-    return clv_checksum_file(path, w->arena, &file->checksum, &file->bytes, err);
+    return clv_checksum_inside(&at, w->arena, &file->checksum, &file->bytes, err);
 }
 
 /* A copy for the manifest: the file's own arena goes. at NULL: no memory. */
@@ -263,8 +264,7 @@ static clv_status make_file(writing_file *x, clv_error *err)
     writer *w = x->w;
     clv_out_file *out;
     const char *name = model_file_name(w, x->place);
-    const char *path = name ? clv_arena_printf(w->arena, "%s/%s", w->folder, name) : NULL;
-    if (!path)
+    if (!name)
         return clv_fail_nomem(err, WHAT);
     CLV_TRY(clv_model_file_make(w->s, x->place.phase < 0 ? CLV_DIALECT_PLAIN : w->l->dialect,
                                 x->place, x->arena, &x->f, err));
@@ -275,7 +275,7 @@ static clv_status make_file(writing_file *x, clv_error *err)
         CLV_TRY(make_initialiser(x, &x->f.e.weights[i], &initialisers[i], err));
     if (w->only_lists)
         return CLV_OK;
-    CLV_TRY(clv_out_open(path, clv_arena_alloc(w->arena), &out, err));
+    CLV_TRY(clv_out_open_in(w->out, name, clv_arena_alloc(w->arena), &out, err));
     clv_sink sink = clv_out_sink(out);
     clv_status status = clv_model_file_write(&x->f, w->l->file, initialisers, &sink, x->arena, err);
     if (status != CLV_OK) {
@@ -326,7 +326,7 @@ static clv_status open_parts(writer *w, clv_error *err)
         payloads[i] = (clv_payload){ name, data->offset, data->bytes };
     }
     options.payloads = w->payloads = payloads;
-    return clv_part_files_new(w->folder, &w->list, &options, w->arena, &w->parts, err);
+    return clv_part_files_new(w->out, &w->list, &options, w->arena, &w->parts, err);
 }
 
 static clv_status write_manifest(const writer *w, clv_lower_summary *ret, clv_error *err)
@@ -343,13 +343,11 @@ static clv_status write_manifest(const writer *w, clv_lower_summary *ret, clv_er
                        .n_settings = w->annotated.n_settings,
                        .notes = w->notes,
                        .n_notes = w->n_notes };
-    const char *text, *path = clv_arena_printf(w->arena, "%s/" CLV_MANIFEST_NAME, w->folder);
+    const char *text;
     clv_out_file *out;
     size_t n;
-    if (!path)
-        return clv_fail_nomem(err, WHAT);
     CLV_TRY(clv_manifest_write(&m, w->arena, &text, &n, &ret->n_transfers, err));
-    CLV_TRY(clv_out_open(path, clv_arena_alloc(w->arena), &out, err));
+    CLV_TRY(clv_out_open_in(w->out, CLV_MANIFEST_NAME, clv_arena_alloc(w->arena), &out, err));
     clv_sink sink = clv_out_sink(out);
     clv_status status = sink.write(sink.ctx, text, n, err);
     if (status != CLV_OK) {
@@ -445,7 +443,7 @@ static clv_status list_annotated(writer *w, clv_error *err)
 
 static clv_status fill_annotated(writer *w, clv_lower_summary *ret, clv_error *err)
 {
-    CLV_TRY(clv_annotated_write(w->l, w->folder, w->arena, &w->annotated, err));
+    CLV_TRY(clv_annotated_write(w->l, w->out, w->arena, &w->annotated, err));
     for (int32_t i = 0; i < w->annotated.n_files; i++) {
         if (w->l->stop && w->l->stop(w->l->stop_ctx))
             return clv_fail(err, CLV_ECANCELED, "stopped while weights were written");
@@ -488,7 +486,7 @@ clv_status clv_lower(const clv_lowering *l, const char *folder, clv_arena *arena
         CLV_TRY(clv_weight_list_of(l->model, arena, &w.list, err));
     }
     CLV_TRY(clv_out_folder_open(folder, clv_arena_alloc(arena), &out, err));
-    w.folder = clv_out_folder_path(out);
+    w.out = out;
     w.weights.data = data;
     if (!annotated)
         status = clv_model_source_new(&model, data, NULL, arena, &source, err);

@@ -2,14 +2,16 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/checksum.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/open_inside.h"
 #include "lower/manifest.h"
 
 #define WHAT         "comparing folders"
@@ -97,6 +99,7 @@ clv_status clv_lowered_folder_form(const char *folder, clv_arena *arena, clv_low
 typedef struct {
     clv_arena *arena;
     const char *fault; /* NULL: none so far */
+    int got;           /* the folder that is judged */
 } finding;
 
 static clv_status find(finding *f, const clv_json_at *at, const char *what, clv_error *err)
@@ -219,19 +222,20 @@ static clv_status compare_manifests(finding *f, const char *got, const char *wan
 static clv_status compare_file(finding *f, const char *got, const char *want, const char *name,
                                clv_error *err)
 {
-    const char *a = clv_arena_printf(f->arena, "%s/%s", got, name);
+    clv_file_inside a = { f->got, name, clv_arena_printf(f->arena, "%s/%s", got, name) };
     const char *b = clv_arena_printf(f->arena, "%s/%s", want, name);
     char is[CLV_CHECKSUM_TEXT], right[CLV_CHECKSUM_TEXT];
     clv_checksum sum, expected;
     int64_t bytes, n_expected;
-    struct stat st;
-    if (!a || !b)
+    int fd = -1;
+    clv_file_id id;
+    if (!a.path || !b)
         return clv_fail_nomem(err, WHAT);
-    if (lstat(a, &st) != 0 || !S_ISREG(st.st_mode)) {
+    if (clv_open_inside(f->got, name, O_RDONLY | O_NOFOLLOW, &fd, &id) != CLV_INSIDE_OPENED) {
         f->fault = clv_arena_printf(f->arena, "%s is no file of the folder, expected one", name);
         return f->fault ? CLV_OK : clv_fail_nomem(err, WHAT);
     }
-    CLV_TRY(clv_checksum_file(a, f->arena, &sum, &bytes, err));
+    CLV_TRY(clv_checksum_opened(fd, a.path, f->arena, &sum, &bytes, err));
     CLV_TRY(clv_checksum_file(b, f->arena, &expected, &n_expected, err));
     if (bytes == n_expected && clv_checksum_eq(sum, expected))
         return CLV_OK;
@@ -285,10 +289,13 @@ static clv_status compare_listings(finding *f, const char *got, const char *want
 clv_status clv_lowered_folder_compare(const char *got, const char *want, clv_arena *arena,
                                       const char **ret_fault, clv_error *err)
 {
-    finding f = { .arena = arena };
+    finding f = { .arena = arena, .got = clv_open_folder(got) };
+    if (f.got < 0)
+        return clv_fail(err, CLV_EIO, "cannot list %s: %s", got, strerror(errno));
     clv_status status = compare_listings(&f, got, want, err);
     if (status == CLV_OK && !f.fault)
         status = compare_manifests(&f, got, want, err);
+    close(f.got);
     *ret_fault = f.fault;
     return status;
 }

@@ -1,21 +1,21 @@
 #include "weights/collect.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/out_folder.h"
+#include "base/rename_unit.h"
 #include "weights/shards_source.h"
 #include "weights/weights_folder_read.h"
 
 typedef struct {
     clv_weights_folder f;
     const clv_shard_options *options;
-    const char *scratch; /* where files are written first */
-    const char **place;  /* by original: where it is to be */
-    const char **draft;  /* and where it is written */
+    clv_out_folder *scratch; /* where files are written first, beside the model */
+    const char **place;      /* by original: where it is to be */
+    const char **draft;      /* and its name in the scratch folder */
     int32_t *ids;
     clv_files *files;
     clv_arena *arena;
@@ -84,10 +84,10 @@ static clv_status write_rest(collecting *c, clv_error *err)
     int64_t at = 0;
     int32_t from;
     clv_checksum_state *sum = clv_checksum_new(c->arena);
-    const char *path = clv_arena_printf(c->arena, "%s/%s", c->f.path, c->f.rest.name);
-    if (!sum || !path)
+    clv_file_inside file = clv_weights_file_inside(&c->f, &c->f.rest, c->arena);
+    if (!sum || !file.path)
         return clv_fail_nomem(err, "the rest of a model");
-    CLV_TRY(clv_files_add(c->files, path, false, &from, err));
+    CLV_TRY(clv_files_add(c->files, &file, false, &c->f.rest.id, &from, err));
     for (int32_t i = 0; i < c->f.n_originals; i++) {
         const clv_rest_range *rest;
         int32_t n;
@@ -101,7 +101,7 @@ static clv_status write_rest(collecting *c, clv_error *err)
         return clv_fail(err, CLV_EFORMAT,
                         "%s is damaged: its bytes are not those that were "
                         "written",
-                        path);
+                        file.path);
     return CLV_OK;
 }
 
@@ -143,10 +143,11 @@ static clv_status write_all(collecting *c, clv_error *err)
     clv_shards_source *source;
     for (int32_t i = 0; i < c->f.n_originals; i++) {
         /* Files are numbered while they are written, so that no name of theirs matters. */
-        c->draft[i] = clv_arena_printf(c->arena, "%s/%d", c->scratch, i);
+        c->draft[i] = clv_arena_printf(c->arena, "%d", i);
+        clv_file_inside file = { clv_out_folder_fd(c->scratch), c->draft[i], c->place[i] };
         if (!c->draft[i])
             return clv_fail_nomem(err, "a path");
-        CLV_TRY(clv_files_add(c->files, c->draft[i], true, &c->ids[i], err));
+        CLV_TRY(clv_files_add(c->files, &file, true, NULL, &c->ids[i], err));
         CLV_TRY(clv_files_resize(c->files, c->ids[i], c->f.originals[i].bytes, err));
     }
     CLV_TRY(write_rest(c, err));
@@ -163,37 +164,42 @@ static clv_status write_all(collecting *c, clv_error *err)
 
 /* -- names -- */
 
-static clv_status make_folders(const collecting *c, const char *place, size_t folder,
-                               clv_error *err)
-{
-    for (const char *slash = strchr(place + folder, '/'); slash; slash = strchr(slash + 1, '/')) {
-        const char *path = clv_arena_printf(c->arena, "%.*s", (int)(slash - place), place);
-        if (!path)
-            return clv_fail_nomem(err, "a path");
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            return clv_fail(err, CLV_EIO, "cannot make the folder %s: %s", path, strerror(errno));
-    }
-    return CLV_OK;
-}
-
-/* The model last: once it is there, all is. Files beside it are new ones, so they can be taken
- * back. */
+/* All together. Files beside the model are new ones. */
 static clv_status rename_all(collecting *c, clv_error *err)
 {
+    int32_t n = c->f.n_originals;
+    int parent = clv_out_folder_parent(c->scratch);
     const char *slash = strrchr(c->place[0], '/');
     size_t folder = slash ? (size_t)(slash - c->place[0]) + 1 : 0;
-    clv_status status = CLV_OK;
-    int32_t i = c->f.n_originals;
-    while (i > 0 && status == CLV_OK) {
-        i--;
-        if (i > 0)
-            status = make_folders(c, c->place[i], folder, err);
-        if (status == CLV_OK && rename(c->draft[i], c->place[i]) != 0)
-            status = clv_fail(err, CLV_EIO, "cannot write %s: %s", c->place[i], strerror(errno));
+    clv_renaming *at = CLV_NEW_ARRAY(c->arena, clv_renaming, n);
+    if (!at)
+        return clv_fail_nomem(err, "the names of files");
+    for (int32_t i = 0; i < n; i++) {
+        const char *from =
+            clv_arena_printf(c->arena, "%s/%s", clv_out_folder_name(c->scratch), c->draft[i]);
+        if (!from)
+            return clv_fail_nomem(err, "a path");
+        at[i] = (clv_renaming){ parent, from, c->place[i] + folder, i > 0 };
+        if (clv_make_folders_inside(parent, at[i].to) != 0)
+            return clv_fail(err, CLV_EIO, "cannot make the folder of %s: %s", c->place[i],
+                            strerror(errno));
     }
-    if (status != CLV_OK)
-        for (int32_t k = i + 1; k < c->f.n_originals; k++)
-            (void)unlink(c->place[k]);
+    return clv_unit_commit(&(clv_unit){ at, n, c->place[0] }, c->arena, err);
+}
+
+static clv_status collect_to(collecting *c, const char *path, clv_error *err)
+{
+    CLV_TRY(find_places(c, path, err));
+    CLV_TRY(clv_files_new(c->options->disk, c->arena, &c->files, err));
+    const char *name = clv_arena_printf(c->arena, "%s.collect", path);
+    if (!name)
+        return clv_fail_nomem(err, "a path");
+    CLV_TRY(clv_out_folder_open(name, clv_arena_alloc(c->arena), &c->scratch, err));
+    clv_status status = write_all(c, err);
+    clv_files_close(c->files);
+    if (status == CLV_OK)
+        status = rename_all(c, err);
+    clv_out_folder_abort(c->scratch); /* what it still has */
     return status;
 }
 
@@ -201,19 +207,8 @@ clv_status clv_weights_collect(const char *dir, const char *path, const clv_shar
                                clv_arena *arena, clv_error *err)
 {
     collecting c = { .options = options, .arena = arena };
-    clv_out_folder *scratch;
     CLV_TRY(clv_weights_folder_read(dir, arena, &c.f, err));
-    CLV_TRY(find_places(&c, path, err));
-    CLV_TRY(clv_files_new(options->disk, arena, &c.files, err));
-    const char *name = clv_arena_printf(arena, "%s.collect", path);
-    if (!name)
-        return clv_fail_nomem(err, "a path");
-    CLV_TRY(clv_out_folder_open(name, clv_arena_alloc(arena), &scratch, err));
-    c.scratch = clv_out_folder_path(scratch);
-    clv_status status = write_all(&c, err);
-    clv_files_close(c.files);
-    if (status == CLV_OK)
-        status = rename_all(&c, err);
-    clv_out_folder_abort(scratch); /* what it still has */
+    clv_status status = collect_to(&c, path, err);
+    clv_weights_folder_close(&c.f);
     return status;
 }

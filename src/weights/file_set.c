@@ -15,9 +15,11 @@
 #define PAGE      4096
 
 typedef struct {
-    const char *path;
+    clv_file_inside file;
     int fd;               /* -1: not open */
     bool writes, created; /* created: it is ours already, and is opened again */
+    bool known;
+    clv_file_id is; /* known: which file it was when it was opened first, or looked at */
 } entry;
 
 struct clv_files {
@@ -58,15 +60,16 @@ clv_status clv_files_twin(const clv_files *files, clv_arena *arena, clv_files **
     CLV_TRY(clv_files_new(&files->disk, arena, ret, err));
     for (int32_t i = 0; i < files->n; i++) {
         int32_t id = i;
-        CLV_TRY(clv_files_add(*ret, files->at[i].path, files->at[i].writes, &id, err));
-        (*ret)->at[id].created = files->at[i].created;
+        const entry *e = &files->at[i];
+        CLV_TRY(clv_files_add(*ret, &e->file, e->writes, e->known ? &e->is : NULL, &id, err));
+        (*ret)->at[id].created = e->created;
     }
     return CLV_OK;
 }
 
 static clv_status fail_errno(const entry *e, const char *what, clv_error *err)
 {
-    return clv_fail(err, CLV_EIO, "cannot %s %s: %s", what, e->path, strerror(errno));
+    return clv_fail(err, CLV_EIO, "cannot %s %s: %s", what, e->file.path, strerror(errno));
 }
 
 static clv_status close_one(entry *e, clv_error *err)
@@ -94,51 +97,83 @@ void clv_files_close(clv_files *files)
         (void)clv_files_flush(files, NULL);
 }
 
-clv_status clv_files_add(clv_files *files, const char *path, bool create, int32_t *ret_id,
-                         clv_error *err)
+clv_status clv_files_add(clv_files *files, const clv_file_inside *file, bool create,
+                         const clv_file_id *known, int32_t *ret_id, clv_error *err)
 {
-    const char *copy = clv_arena_printf(files->arena, "%s", path);
-    if (!copy || !CLV_PUSH_ROOM(files->arena, files->at, files->n, files->cap))
+    entry e = { .file = *file, .fd = -1, .writes = create, .known = known != NULL };
+    e.file.path = clv_arena_printf(files->arena, "%s", file->path);
+    e.file.name = clv_arena_printf(files->arena, "%s", file->name);
+    if (known)
+        e.is = *known;
+    if (!e.file.path || !e.file.name ||
+        !CLV_PUSH_ROOM(files->arena, files->at, files->n, files->cap))
         return clv_fail_nomem(err, "a set of files");
     *ret_id = files->n;
-    files->at[files->n++] = (entry){ .path = copy, .fd = -1, .writes = create };
+    files->at[files->n++] = e;
     return CLV_OK;
 }
 
 clv_status clv_files_lend(clv_files *files, int fd, const char *path, int32_t *ret_id,
                           clv_error *err)
 {
-    CLV_TRY(clv_files_add(files, path, false, ret_id, err));
+    clv_file_inside file = { -1, path, path };
+    CLV_TRY(clv_files_add(files, &file, false, NULL, ret_id, err));
     files->at[*ret_id].fd = fd;
     return CLV_OK; /* not in the ring of open ones, so it is never closed */
 }
 
-const char *clv_files_path(const clv_files *files, int32_t id) { return files->at[id].path; }
+const char *clv_files_path(const clv_files *files, int32_t id) { return files->at[id].file.path; }
+
+static clv_status open_new(entry *e, clv_error *err)
+{
+    switch (clv_open_inside(e->file.folder, e->file.name, O_RDWR | (e->created ? 0 : O_CREAT),
+                            &e->fd, &e->is)) {
+    case CLV_INSIDE_OPENED:
+        e->created = true;
+        return CLV_OK;
+    case CLV_INSIDE_ABSENT:
+        errno = ENOENT;
+        break;
+    case CLV_INSIDE_LEAVES:
+    case CLV_INSIDE_NOT_REGULAR:
+        return clv_fail(err, CLV_EIO, "%s was replaced while it was written", e->file.path);
+    case CLV_INSIDE_FAILED:
+        break;
+    }
+    return fail_errno(e, "write", err);
+}
+
+/* What was opened before, or looked at, has to be the same file again. Of one that is written only
+ * the size changes. */
+static clv_status open_entry(entry *e, clv_error *err)
+{
+    clv_file_id was = e->is;
+    CLV_TRY(e->writes ? open_new(e, err) : clv_open_inside_or_fail(&e->file, &e->fd, &e->is, err));
+    bool same = e->is.device == was.device && e->is.number == was.number &&
+                (e->writes || e->is.bytes == was.bytes);
+    if (!e->known || same) {
+        e->known = true;
+        return CLV_OK;
+    }
+    int64_t bytes = e->is.bytes;
+    bool is_short = e->is.device == was.device && e->is.number == was.number && bytes < was.bytes;
+    e->is = was;
+    (void)close(e->fd);
+    e->fd = -1;
+    if (is_short && !e->writes)
+        return clv_fail(err, CLV_EIO,
+                        "%s became shorter while it was read: it has %lld bytes, expected %lld",
+                        e->file.path, (long long)bytes, (long long)was.bytes);
+    return clv_fail(err, CLV_EIO, "%s was replaced while it was %s", e->file.path,
+                    e->writes ? "written" : "read");
+}
 
 /* Opens the file if it is not; at the limit the one that was opened first is closed. */
 static clv_status ensure_open(clv_files *files, int32_t id, clv_error *err)
 {
-    entry *e = &files->at[id];
-    struct stat st;
-    clv_status status = CLV_OK;
-    if (e->fd >= 0)
+    if (files->at[id].fd >= 0)
         return CLV_OK;
-    int flags = !e->writes   ? O_RDONLY | O_NONBLOCK /* a pipe is to be refused, not waited for */
-                : e->created ? O_RDWR
-                             : O_RDWR | O_CREAT | O_EXCL;
-    e->fd = open(e->path, flags | O_CLOEXEC, 0666);
-    if (e->fd < 0)
-        return fail_errno(e, e->writes ? "write" : "open", err);
-    e->created = true;
-    if (fstat(e->fd, &st) != 0)
-        status = fail_errno(e, "look at", err);
-    else if (!S_ISREG(st.st_mode))
-        status = clv_fail(err, CLV_EIO, "%s is %s: expected a regular file", e->path,
-                          S_ISDIR(st.st_mode) ? "a folder" : "none");
-    if (status != CLV_OK) {
-        (void)close_one(e, NULL);
-        return status;
-    }
+    CLV_TRY(open_entry(&files->at[id], err));
     if (files->n_open < CLV_DISK_OPEN) {
         files->open[files->n_open++] = id;
         return CLV_OK;
@@ -173,7 +208,7 @@ clv_status clv_files_read(clv_files *files, int32_t id, void *to, size_t n, int6
             return fail_errno(&files->at[id], "read", err);
         if (got == 0)
             return clv_fail(err, CLV_EIO, "%s is cut short: it ends at byte %lld, expected more",
-                            files->at[id].path, (long long)offset);
+                            files->at[id].file.path, (long long)offset);
         at += got;
         n -= (size_t)got;
         offset += got;

@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/checksum.h"
+#include "base/open_inside.h"
 
 #define CLV_DISK_OPEN 128 /* far below the usual limit of 1024 a process */
 
@@ -33,13 +34,15 @@ clv_status clv_files_twin(const clv_files *files, clv_arena *arena, clv_files **
 void clv_files_close(clv_files *files); /* NULL is fine; clv_files_flush() reports errors */
 
 /* Adds a file, not opened yet. create: a new one, CLV_EIO later if there is one already; else to be
- * read only. The path is copied. */
-clv_status clv_files_add(clv_files *files, const char *path, bool create, int32_t *ret_id,
-                         clv_error *err);
+ * read only, and CLV_EFORMAT later if the way to it leads out of the folder. known: the file that
+ * it has to be, and NULL where any will do; one that is opened again has to be the same. Texts are
+ * copied. */
+clv_status clv_files_add(clv_files *files, const clv_file_inside *file, bool create,
+                         const clv_file_id *known, int32_t *ret_id, clv_error *err);
 /* A file that somebody else has open to be read, and will close. */
 clv_status clv_files_lend(clv_files *files, int fd, const char *path, int32_t *ret_id,
                           clv_error *err);
-/* As it was added. */
+/* As it was added, for messages. */
 const char *clv_files_path(const clv_files *files, int32_t id);
 /* Opens the file if it is not; CLV_EIO: not a regular file, not there. *ret_bytes may be NULL. */
 clv_status clv_files_size(clv_files *files, int32_t id, int64_t *ret_bytes, clv_error *err);

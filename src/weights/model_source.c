@@ -24,12 +24,13 @@ static clv_status add_files(clv_model_source *s, clv_error *err)
         s->file_of[i] = -1;
         if (s->data[i].kind != CLV_DATA_EXTERNAL)
             continue;
-        clv_str path = clv_str_of(s->data[i].path);
-        s->file_of[i] = clv_map_get(&ids, path);
+        const clv_tensor_data *d = &s->data[i];
+        clv_file_inside file = { s->model.file->folder_fd, d->file_name, d->path };
+        s->file_of[i] = clv_map_get(&ids, d->location);
         if (s->file_of[i] >= 0)
             continue;
-        CLV_TRY(clv_files_add(s->files, path.at, false, &s->file_of[i], err));
-        CLV_TRY(clv_map_put(&ids, path, s->file_of[i], NULL, err));
+        CLV_TRY(clv_files_add(s->files, &file, false, &d->file, &s->file_of[i], err));
+        CLV_TRY(clv_map_put(&ids, d->location, s->file_of[i], NULL, err));
     }
     return CLV_OK;
 }

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-clv_status clv_part_files_new(const char *folder, const clv_weight_list *weights,
+clv_status clv_part_files_new(const clv_out_folder *folder, const clv_weight_list *weights,
                               const clv_parts_options *options, clv_arena *arena,
                               clv_part_files **ret, clv_error *err)
 {
@@ -12,9 +12,7 @@ clv_status clv_part_files_new(const char *folder, const clv_weight_list *weights
     p->arena = arena;
     p->weights = weights;
     p->options = *options;
-    p->folder = clv_arena_printf(arena, "%s", folder);
-    if (!p->folder)
-        return clv_fail_nomem(err, "the files of shards");
+    p->folder = folder;
     CLV_TRY(clv_map_init(&p->first_of, arena, weights->n, err));
     *ret = p;
     return CLV_OK;

@@ -19,6 +19,7 @@
 
 #include "base/json_out.h"
 #include "base/map.h"
+#include "base/out_folder.h"
 #include "weights/weight_stream.h"
 
 typedef enum {
@@ -94,7 +95,7 @@ typedef struct {
 
 typedef struct {
     clv_arena *arena;
-    const char *folder;
+    const clv_out_folder *folder;
     const clv_weight_list *weights;
     clv_parts_options options;
     clv_map first_of; /* (set, weight) -> place */
@@ -105,8 +106,8 @@ typedef struct {
     bool sealed;
 } clv_part_files;
 
-/* weights must outlive it, and so does the arena, which holds all of it. */
-clv_status clv_part_files_new(const char *folder, const clv_weight_list *weights,
+/* weights and folder must outlive it, and so does the arena, which holds all of it. */
+clv_status clv_part_files_new(const clv_out_folder *folder, const clv_weight_list *weights,
                               const clv_parts_options *options, clv_arena *arena,
                               clv_part_files **ret, clv_error *err);
 /* A set of boxes that are kept together: those of a device. name is relative to the folder, which

@@ -3,9 +3,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
 
 #include "base/parallel_for.h"
 #include "weights/byte_ranges.h"
@@ -257,22 +256,6 @@ static clv_status write_weights(writing *w, const clv_weight_source *source, clv
 
 /* -- files -- */
 
-/* The folders that a name has in it. */
-static clv_status make_folders(const clv_part_files *p, const char *name, clv_error *err)
-{
-    for (const char *slash = strchr(name, '/'); slash; slash = strchr(slash + 1, '/')) {
-        clv_mark mark = clv_arena_mark(p->arena);
-        const char *path =
-            clv_arena_printf(p->arena, "%s/%.*s", p->folder, (int)(slash - name), name);
-        if (!path)
-            return clv_fail_nomem(err, "the files of shards");
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
-            return clv_fail(err, CLV_EIO, "cannot make the folder %s: %s", path, strerror(errno));
-        clv_arena_rewind(p->arena, mark);
-    }
-    return CLV_OK;
-}
-
 /* Each file with its whole size, so that one that may not grow so large is found out first. */
 static clv_status begin_files(writing *w, clv_error *err)
 {
@@ -280,11 +263,16 @@ static clv_status begin_files(writing *w, clv_error *err)
     clv_files *disk = w->writers[0].disk;
     for (int32_t i = 0, id = 0; i < p->n_files; i++) {
         clv_part_output *f = &p->files[i];
-        const char *path = clv_arena_printf(p->arena, "%s/%s", p->folder, f->pub.name);
+        int folder = clv_out_folder_fd(p->folder);
+        const char *path =
+            clv_arena_printf(p->arena, "%s/%s", clv_out_folder_path(p->folder), f->pub.name);
         if (!path)
             return clv_fail_nomem(err, "the files of shards");
-        CLV_TRY(make_folders(p, f->pub.name, err));
-        CLV_TRY(clv_files_add(disk, path, true, &id, err));
+        if (clv_make_folders_inside(folder, f->pub.name) != 0)
+            return clv_fail(err, CLV_EIO, "cannot make the folder of %s: %s", path,
+                            strerror(errno));
+        clv_file_inside file = { folder, f->pub.name, path };
+        CLV_TRY(clv_files_add(disk, &file, true, NULL, &id, err));
         assert(id == i);
         CLV_TRY(clv_files_resize(disk, id, f->pub.bytes, err));
         if (f->head)
@@ -312,7 +300,8 @@ static void sum_file(void *ctx, int32_t i)
     f->pub.checksum = clv_checksum_end(f->sum);
     if (!f->in_order || f->summed != f->pub.bytes) {
         clv_arena *arena = clv_arena_new(clv_arena_alloc(s->w->p->arena), 0);
-        s->status = arena ? clv_checksum_file(path, arena, &f->pub.checksum, &bytes, &s->err)
+        clv_file_inside file = { clv_out_folder_fd(s->w->p->folder), f->pub.name, path };
+        s->status = arena ? clv_checksum_inside(&file, arena, &f->pub.checksum, &bytes, &s->err)
                           : clv_fail_nomem(&s->err, "the checksum of a file");
         clv_arena_free(arena);
     }

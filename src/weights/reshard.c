@@ -14,17 +14,17 @@ static clv_status copy_rest(void *ctx, const clv_weights_folder *made, clv_files
 {
     const resharding *r = ctx;
     int32_t from;
-    const char *path = clv_arena_printf(r->arena, "%s/%s", r->f->path, r->f->rest.name);
+    clv_file_inside rest = clv_weights_file_inside(r->f, &r->f->rest, r->arena);
     (void)made;
-    if (!path)
+    if (!rest.path)
         return clv_fail_nomem(err, "a path");
-    CLV_TRY(clv_files_add(files, path, false, &from, err));
+    CLV_TRY(clv_files_add(files, &rest, false, &r->f->rest.id, &from, err));
     clv_file_pos source = { from, 0 }, target = { to, 0 };
     CLV_TRY(clv_files_copy(files, source, target, r->f->rest.bytes, sum, err));
     return clv_checksum_eq(clv_checksum_end(sum), r->f->rest_checksum)
                ? CLV_OK
                : clv_fail(err, CLV_EFORMAT,
-                          "%s is damaged: its bytes are not those that were written", path);
+                          "%s is damaged: its bytes are not those that were written", rest.path);
 }
 
 clv_status clv_weights_reshard(const clv_weights_folder *f, const clv_weight_layout *layout,

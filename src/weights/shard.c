@@ -1,7 +1,7 @@
 #include "weights/shard.h"
 
-#include <errno.h>
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "base/map.h"
 #include "proto/fingerprint.h"
@@ -12,7 +12,8 @@ typedef struct {
     const clv_model *model;
     const clv_tensor_data *data;
     clv_weights_folder f;
-    const char **paths; /* of the originals */
+    clv_file_inside *files; /* of the originals, and which they were */
+    clv_file_id *are;
     clv_arena *arena;
 } sharding;
 
@@ -37,23 +38,27 @@ static clv_status find_originals(sharding *s, clv_map *ids, clv_error *err)
 {
     int32_t n = 0;
     const char *slash = strrchr(s->file->name, '/');
-    clv_original_file *at = CLV_NEW_ARRAY(s->arena, clv_original_file, 1 + s->model->n_external);
-    s->paths = CLV_NEW_ARRAY(s->arena, const char *, 1 + s->model->n_external);
-    if (!at || !s->paths)
+    int32_t most = 1 + s->model->n_external;
+    clv_original_file *at = CLV_NEW_ARRAY(s->arena, clv_original_file, most);
+    s->files = CLV_NEW_ARRAY(s->arena, clv_file_inside, most);
+    s->are = CLV_NEW_ARRAY(s->arena, clv_file_id, most);
+    if (!at || !s->files || !s->are)
         return clv_fail_nomem(err, "the files of a model");
-    s->paths[n] = s->file->name;
     at[n++] = (clv_original_file){ slash ? slash + 1 : s->file->name, (int64_t)s->file->n };
-    for (int32_t i = 0; s->file->folder && i < s->model->n_external; i++) {
-        struct stat st;
+    for (int32_t i = 0; s->file->folder_fd >= 0 && i < s->model->n_external; i++) {
+        int fd = -1;
         const char *name = s->model->external[i].at;
         const char *path = clv_arena_printf(s->arena, "%s/%s", s->file->folder, name);
         if (!path)
             return clv_fail_nomem(err, "the files of a model");
-        if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        if (clv_open_inside(s->file->folder_fd, name, O_RDONLY, &fd, &s->are[n]) !=
+            CLV_INSIDE_OPENED)
             continue; /* absent: its weights are, too */
+        close(fd);
         CLV_TRY(clv_map_put(ids, s->model->external[i], n, NULL, err));
-        s->paths[n] = path;
-        at[n++] = (clv_original_file){ name, st.st_size };
+        s->files[n] = (clv_file_inside){ s->file->folder_fd, name, path };
+        at[n] = (clv_original_file){ name, s->are[n].bytes };
+        n++;
     }
     s->f.originals = at;
     s->f.n_originals = n;
@@ -91,7 +96,7 @@ static clv_status copy_rest(void *ctx, const clv_weights_folder *f, clv_files *f
         int32_t n, from = -1;
         CLV_TRY(clv_rest_ranges(f, i, s->arena, &rest, &n, err));
         if (i > 0)
-            CLV_TRY(clv_files_add(files, s->paths[i], false, &from, err));
+            CLV_TRY(clv_files_add(files, &s->files[i], false, &s->are[i], &from, err));
         else if (s->file->fd >= 0)
             CLV_TRY(clv_files_lend(files, s->file->fd, s->file->name, &from, err));
         for (int32_t k = 0; k < n; at += rest[k++].length) {
@@ -101,7 +106,7 @@ static clv_status copy_rest(void *ctx, const clv_weights_folder *f, clv_files *f
                 CLV_TRY(clv_files_copy(files, source, target, r->length, sum, err));
                 continue;
             }
-            const uint8_t *bytes = s->file->bytes + r->offset;
+            const uint8_t *bytes = s->file->bytes + r->offset; /* the caller's */
             CLV_TRY(clv_files_write(files, to, bytes, (size_t)r->length, at, err));
             clv_checksum_add(sum, bytes, (size_t)r->length);
         }

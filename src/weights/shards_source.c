@@ -53,10 +53,10 @@ clv_status clv_shards_source_new(const clv_weights_folder *f, const clv_disk *di
         s->first_shard[w + 1] += s->first_shard[w];
     CLV_TRY(clv_files_new(disk, arena, &s->files, err));
     for (int32_t i = 0; i < f->n_files; i++) {
-        const char *path = clv_arena_printf(arena, "%s/%s", f->path, f->files[i].name);
-        if (!path)
+        clv_file_inside file = clv_weights_file_inside(f, &f->files[i], arena);
+        if (!file.path)
             return clv_fail_nomem(err, "a path");
-        CLV_TRY(clv_files_add(s->files, path, false, &s->file_ids[i], err));
+        CLV_TRY(clv_files_add(s->files, &file, false, &f->files[i].id, &s->file_ids[i], err));
     }
     s->arena = clv_arena_new(clv_arena_alloc(arena), 0);
     if (!s->arena)

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -86,14 +85,16 @@ static clv_status copy_small_weights(const assembly *a, const clv_weight_source 
 static clv_status assemble(assembly *a, clv_error *err)
 {
     clv_shards_source *source = NULL;
-    const char *rest_path = clv_arena_printf(a->arena, "%s/%s", a->f->path, a->f->rest.name);
+    clv_file_inside rest = clv_weights_file_inside(a->f, &a->f->rest, a->arena);
+    clv_file_id is;
     a->block = clv_arena_take(a->arena, BLOCK);
-    if (!rest_path || !a->block)
+    if (!rest.path || !a->block)
         return clv_fail_nomem(err, "a model");
-    a->rest = open(rest_path, O_RDONLY | O_CLOEXEC);
-    if (a->rest < 0)
-        return fail_assembling(a->f, err);
-    clv_status status = copy_rest(a, err);
+    CLV_TRY(clv_open_inside_or_fail(&rest, &a->rest, &is, err));
+    clv_status status =
+        is.device == a->f->rest.id.device && is.number == a->f->rest.id.number
+            ? copy_rest(a, err)
+            : clv_fail(err, CLV_EIO, "%s was replaced while it was read", rest.path);
     close(a->rest);
     CLV_TRY(status);
     CLV_TRY(clv_shards_source_new(a->f, NULL, a->arena, &source, err));

@@ -21,6 +21,13 @@ int64_t clv_whole_bytes(const clv_weight *w)
     return bits >= 8 ? w->bytes : w->elems / 8 * bits + w->elems % 8 * bits / 8;
 }
 
+clv_file_inside clv_weights_file_inside(const clv_weights_folder *f, const clv_weights_file *file,
+                                        clv_arena *arena)
+{
+    return (clv_file_inside){ f->fd, file->name,
+                              clv_arena_printf(arena, "%s/%s", f->path, file->name) };
+}
+
 /* -- the rest -- */
 
 static int by_offset(const void *a, const void *b)

@@ -16,6 +16,7 @@
 typedef struct {
     const char *name; /* relative to the folder */
     int64_t bytes;
+    clv_file_id id; /* of a folder that was read: which file it is */
 } clv_weights_file;
 
 typedef struct {
@@ -41,6 +42,7 @@ typedef struct {
 
 typedef struct {
     const char *path; /* of the folder, for messages */
+    int fd;           /* of a folder that was read: the same, open for base/open_inside.h */
     clv_parts_kind kind;
     uint64_t fingerprint; /* clv_onnx_fingerprint() */
     clv_weight_list weights;
@@ -53,6 +55,10 @@ typedef struct {
     clv_weights_file rest;
     clv_checksum rest_checksum;
 } clv_weights_folder;
+
+/* A file of the folder, by its name there: for clv_files_add(). path NULL: no memory. */
+clv_file_inside clv_weights_file_inside(const clv_weights_folder *f, const clv_weights_file *file,
+                                        clv_arena *arena);
 
 /* Bytes of an original file that are in the rest: what is no payload of a sharded weight. */
 typedef struct {

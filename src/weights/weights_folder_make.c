@@ -9,7 +9,7 @@
 typedef struct {
     const clv_weights_folder_input *m;
     const clv_shard_options *options;
-    const char *path; /* where it is written */
+    clv_out_folder *out; /* where it is written */
     clv_arena *arena;
     clv_weight_layout layout; /* shards by weight */
     clv_part_files *parts;
@@ -97,7 +97,7 @@ static clv_status lay_out(making *k, clv_error *err)
     k->id_of = CLV_NEW_ARRAY(k->arena, int32_t, k->layout.n_shards);
     if (!k->set_of || !k->id_of)
         return clv_fail_nomem(err, "the shards of a model");
-    CLV_TRY(clv_part_files_new(k->path, &like->weights, &options, k->arena, &k->parts, err));
+    CLV_TRY(clv_part_files_new(k->out, &like->weights, &options, k->arena, &k->parts, err));
     CLV_TRY(open_sets(k, err));
     for (int32_t i = 0; i < k->layout.n_shards; i++) {
         const clv_weight_shard *s = &k->layout.shards[i];
@@ -112,11 +112,13 @@ static clv_status write_rest(making *k, clv_weights_folder *f, clv_error *err)
     clv_files *files;
     int32_t id;
     clv_checksum_state *sum = clv_checksum_new(k->arena);
-    const char *path = clv_arena_printf(k->arena, "%s/" CLV_WEIGHTS_REST, k->path);
+    const char *path =
+        clv_arena_printf(k->arena, "%s/" CLV_WEIGHTS_REST, clv_out_folder_path(k->out));
+    clv_file_inside file = { clv_out_folder_fd(k->out), CLV_WEIGHTS_REST, path };
     if (!sum || !path)
         return clv_fail_nomem(err, "the rest of a model");
     CLV_TRY(clv_files_new(k->options->disk, k->arena, &files, err));
-    clv_status status = clv_files_add(files, path, true, &id, err);
+    clv_status status = clv_files_add(files, &file, true, NULL, &id, err);
     if (status == CLV_OK)
         status = clv_files_resize(files, id, 0, err); /* it is there, though it may be empty */
     if (status == CLV_OK)
@@ -140,7 +142,7 @@ static clv_status list_places(making *k, clv_weights_folder *f, clv_error *err)
         return clv_fail_nomem(err, "the places of shards");
     for (int32_t i = 0; i < n_files; i++) {
         const clv_part_file *file = clv_part_files_file(k->parts, i);
-        files[i] = (clv_weights_file){ file->name, file->bytes };
+        files[i] = (clv_weights_file){ .name = file->name, .bytes = file->bytes };
     }
     for (int32_t i = 0; i < k->layout.n_shards; i++) {
         const clv_part_place *p = clv_part_files_at(k->parts, k->id_of[i]);
@@ -153,17 +155,13 @@ static clv_status list_places(making *k, clv_weights_folder *f, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status write_json(const char *path, const clv_weights_folder *f, clv_arena *arena,
-                             clv_error *err)
+static clv_status write_json(const making *k, const clv_weights_folder *f, clv_error *err)
 {
     const char *text;
     size_t n;
     clv_out_file *out;
-    const char *name = clv_arena_printf(arena, "%s/" CLV_WEIGHTS_JSON, path);
-    if (!name)
-        return clv_fail_nomem(err, "a path");
-    CLV_TRY(clv_folder_json_text(f, arena, &text, &n, err));
-    CLV_TRY(clv_out_open(name, clv_arena_alloc(arena), &out, err));
+    CLV_TRY(clv_folder_json_text(f, k->arena, &text, &n, err));
+    CLV_TRY(clv_out_open_in(k->out, CLV_WEIGHTS_JSON, clv_arena_alloc(k->arena), &out, err));
     clv_sink sink = clv_out_sink(out);
     clv_status status = sink.write(sink.ctx, text, n, err);
     if (status != CLV_OK) {
@@ -176,7 +174,7 @@ static clv_status write_json(const char *path, const clv_weights_folder *f, clv_
 static clv_status write_files(making *k, clv_error *err)
 {
     clv_weights_folder f = *k->m->like;
-    f.path = k->path;
+    f.path = clv_out_folder_path(k->out);
     CLV_TRY(lay_out(k, err));
     CLV_TRY(clv_part_files_write(k->parts, &k->m->source, err));
     if (k->options->kind == CLV_PARTS_RANGES)
@@ -184,7 +182,7 @@ static clv_status write_files(making *k, clv_error *err)
     f.layout = k->layout;
     CLV_TRY(write_rest(k, &f, err));
     CLV_TRY(list_places(k, &f, err));
-    return write_json(k->path, &f, k->arena, err);
+    return write_json(k, &f, err);
 }
 
 clv_status clv_weights_folder_make(const clv_weights_folder_input *m, const char *dir,
@@ -195,7 +193,7 @@ clv_status clv_weights_folder_make(const clv_weights_folder_input *m, const char
     clv_out_folder *out;
     CLV_TRY(clv_weight_layout_sort(m->layout, m->like->weights.n, arena, &k.layout, err));
     CLV_TRY(clv_out_folder_open(dir, clv_arena_alloc(arena), &out, err));
-    k.path = clv_out_folder_path(out);
+    k.out = out;
     clv_status status = write_files(&k, err);
     if (status == CLV_OK && options->stop && options->stop(options->stop_ctx))
         status = clv_fail(err, CLV_ECANCELED, "stopped while weights were written");

@@ -1,8 +1,8 @@
 #include "weights/weights_folder_read.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -141,30 +141,41 @@ static clv_status check_original(const clv_weights_folder *f, clv_arena *arena, 
     return CLV_OK;
 }
 
-static clv_status check_file(const clv_weights_folder *f, const clv_weights_file *file,
-                             clv_arena *arena, clv_error *err)
+/* Finds out which file it is, and that it has as many bytes as it should. */
+static clv_status check_file(const clv_weights_folder *f, clv_weights_file *file, clv_arena *arena,
+                             clv_error *err)
 {
-    struct stat st;
+    int fd = -1;
     clv_mark mark = clv_arena_mark(arena);
-    clv_status status = CLV_OK;
-    const char *path = clv_arena_printf(arena, "%s/%s", f->path, file->name);
-    if (!path)
-        status = clv_fail_nomem(err, "a path");
-    else if (stat(path, &st) != 0)
-        status = clv_fail(err, CLV_EIO, "cannot open %s: %s", path, strerror(errno));
-    else if (!S_ISREG(st.st_mode))
-        status = clv_fail(err, CLV_EIO, "%s is not a regular file", path);
-    else if (st.st_size != file->bytes)
+    clv_file_inside at = clv_weights_file_inside(f, file, arena);
+    clv_status status =
+        at.path ? clv_open_inside_or_fail(&at, &fd, &file->id, err) : clv_fail_nomem(err, "a path");
+    if (status == CLV_OK)
+        close(fd);
+    if (status == CLV_OK && file->id.bytes != file->bytes)
         status = clv_fail(err, CLV_EFORMAT, "%s has %lld bytes, but " CLV_WEIGHTS_JSON " says %lld",
-                          path, (long long)st.st_size, (long long)file->bytes);
+                          at.path, (long long)file->id.bytes, (long long)file->bytes);
     clv_arena_rewind(arena, mark);
     return status;
+}
+
+static clv_status check_files(clv_weights_folder *f, clv_arena *arena, clv_error *err)
+{
+    clv_weights_file *files = CLV_NEW_ARRAY(arena, clv_weights_file, f->n_files);
+    if (!files)
+        return clv_fail_nomem(err, "the files of a folder");
+    for (int32_t i = 0; i < f->n_files; i++) {
+        files[i] = f->files[i];
+        CLV_TRY(check_file(f, &files[i], arena, err));
+    }
+    f->files = files;
+    return check_file(f, &f->rest, arena, err);
 }
 
 clv_status clv_weights_folder_parse(const char *text, size_t n, const char *path, clv_arena *arena,
                                     clv_weights_folder *ret, clv_error *err)
 {
-    clv_weights_folder f = { .path = clv_arena_printf(arena, "%s", path) };
+    clv_weights_folder f = { .path = clv_arena_printf(arena, "%s", path), .fd = -1 };
     const char *name = clv_arena_printf(arena, "%s/" CLV_WEIGHTS_JSON, path);
     if (!f.path || !name)
         return clv_fail_nomem(err, "a path");
@@ -176,24 +187,52 @@ clv_status clv_weights_folder_parse(const char *text, size_t n, const char *path
     return CLV_OK;
 }
 
+static clv_status read_text(int folder, const char *path, clv_arena *arena, const char **ret,
+                            size_t *ret_n, clv_error *err)
+{
+    int fd = -1;
+    clv_file_id id;
+    const char *name = clv_arena_printf(arena, "%s/" CLV_WEIGHTS_JSON, path);
+    if (!name)
+        return clv_fail_nomem(err, "a path");
+    if (clv_open_inside(folder, CLV_WEIGHTS_JSON, O_RDONLY, &fd, &id) == CLV_INSIDE_ABSENT)
+        return clv_fail(
+            err, CLV_EIO,
+            "%s has no " CLV_WEIGHTS_JSON ", expected a folder that 'cleave shard' wrote", path);
+    if (fd < 0)
+        CLV_TRY(clv_open_inside_or_fail(&(clv_file_inside){ folder, CLV_WEIGHTS_JSON, name }, &fd,
+                                        &id, err));
+    clv_opened_file file = { fd, name, TEXT_MAX };
+    return clv_read_opened(&file, arena, ret, ret_n, err);
+}
+
 clv_status clv_weights_folder_read(const char *path, clv_arena *arena, clv_weights_folder *ret,
                                    clv_error *err)
 {
     clv_weights_folder f;
-    const char *text, *name = clv_arena_printf(arena, "%s/" CLV_WEIGHTS_JSON, path);
-    struct stat st;
+    const char *text;
     size_t n;
-    if (!name)
-        return clv_fail_nomem(err, "a path");
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode) && access(name, F_OK) != 0 && errno == ENOENT)
-        return clv_fail(
-            err, CLV_EIO,
-            "%s has no " CLV_WEIGHTS_JSON ", expected a folder that 'cleave shard' wrote", path);
-    CLV_TRY(clv_read_file(name, TEXT_MAX, arena, &text, &n, err));
-    CLV_TRY(clv_weights_folder_parse(text, n, path, arena, &f, err));
-    for (int32_t i = 0; i < f.n_files; i++)
-        CLV_TRY(check_file(&f, &f.files[i], arena, err));
-    CLV_TRY(check_file(&f, &f.rest, arena, err));
-    *ret = f;
-    return CLV_OK;
+    int fd = clv_open_folder(path);
+    if (fd < 0)
+        return clv_fail(err, CLV_EIO, "could not open %s/" CLV_WEIGHTS_JSON ": %s", path,
+                        strerror(errno));
+    clv_status status = read_text(fd, path, arena, &text, &n, err);
+    if (status == CLV_OK)
+        status = clv_weights_folder_parse(text, n, path, arena, &f, err);
+    if (status == CLV_OK) {
+        f.fd = fd;
+        status = check_files(&f, arena, err);
+    }
+    if (status == CLV_OK)
+        *ret = f;
+    else
+        close(fd);
+    return status;
+}
+
+void clv_weights_folder_close(clv_weights_folder *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    f->fd = -1;
 }

@@ -11,6 +11,8 @@
  * log shards). */
 clv_status clv_weights_folder_read(const char *path, clv_arena *arena, clv_weights_folder *ret,
                                    clv_error *err);
+/* Of one that was read; what it says in memory stays. */
+void clv_weights_folder_close(clv_weights_folder *f);
 /* The same of a text, but for the files, which need not be there. */
 clv_status clv_weights_folder_parse(const char *text, size_t n, const char *path, clv_arena *arena,
                                     clv_weights_folder *ret, clv_error *err);

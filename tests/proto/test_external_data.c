@@ -16,6 +16,7 @@
 static char folder[] = "/tmp/clv_external_XXXXXX";
 static clv_arena *arena;
 static clv_external ext;
+static clv_onnx_file *beside; /* of bytes, with the folder beside it */
 
 static void make_file(const char *name, size_t n)
 {
@@ -40,7 +41,8 @@ static void set_up(void)
     snprintf(path, sizeof path, "%s/out", folder);
     cr_assert_eq(symlink("/etc", path), 0);
     arena = clv_arena_new(NULL, 0);
-    cr_assert_eq(clv_external_init(&ext, "m.onnx", folder, arena, NULL), CLV_OK);
+    cr_assert_eq(clv_onnx_open_bytes("x", 1, folder, NULL, &beside, NULL), CLV_OK);
+    cr_assert_eq(clv_external_init(&ext, beside, arena, NULL), CLV_OK);
 }
 
 static void tear_down(void)
@@ -52,6 +54,7 @@ static void tear_down(void)
         remove(path);
     }
     rmdir(folder);
+    clv_onnx_close(beside);
     clv_arena_free(arena);
 }
 

@@ -194,7 +194,9 @@ static inline clv_status reshard_to(sharded *s, const char *dir, const clv_weigh
     clv_shard_options o = { .kind = below(s, 2) ? CLV_PARTS_SAFETENSORS : CLV_PARTS_EXTERNAL };
     clv_weights_folder f;
     CLV_TRY(clv_weights_folder_read(at_path(s, dir), s->arena, &f, err));
-    return clv_weights_reshard(&f, t, at_path(s, to), &o, s->arena, err);
+    clv_status status = clv_weights_reshard(&f, t, at_path(s, to), &o, s->arena, err);
+    clv_weights_folder_close(&f);
+    return status;
 }
 
 static inline clv_status collect_to(sharded *s, const char *dir, const char *path, clv_error *err)

@@ -45,9 +45,13 @@ static clv_status reshard(void *ctx, clv_arena *arena, clv_error *err)
     clv_weights_folder f;
     const char *text;
     CLV_TRY(clv_weights_folder_read(at_path(&s, "old"), arena, &f, err));
-    CLV_TRY(clv_reshard_plan_make(&f, &new, arena, &plan, err));
-    CLV_TRY(clv_reshard_plan_json(&f, &new, &plan, arena, &text, err));
-    return clv_weights_reshard(&f, &new, at_path(&s, "out"), &o, arena, err);
+    clv_status status = clv_reshard_plan_make(&f, &new, arena, &plan, err);
+    if (status == CLV_OK)
+        status = clv_reshard_plan_json(&f, &new, &plan, arena, &text, err);
+    if (status == CLV_OK)
+        status = clv_weights_reshard(&f, &new, at_path(&s, "out"), &o, arena, err);
+    clv_weights_folder_close(&f);
+    return status;
 }
 
 static clv_status collect(void *ctx, clv_arena *arena, clv_error *err)
