@@ -203,39 +203,61 @@ static bool is_fair(const char *from, const char *to)
     return clv_is_temporary_name(first) && *to;
 }
 
-/* Only what the list speaks of: the file that it had in mind, where that has not moved yet. */
-static void finish_one(int folder, const char *from, const char *to, bool is_new,
-                       const char *number)
+/* One line of a list; the texts are the list's. */
+typedef struct {
+    const char *from, *to;
+    bool is_new;
+    unsigned long long device, number;
+} line;
+
+/* False at the end, with *ret_bad where the list is none of ours. */
+static bool next_line(const char **at, const char *end, line *ret, bool *ret_bad)
+{
+    const char *from = next_text(at, end), *to = next_text(at, end);
+    const char *kind = next_text(at, end), *number = next_text(at, end);
+    if (!from)
+        return false;
+    *ret_bad = !number || !is_fair(from, to) ||
+               sscanf(number, "%llu %llu", &ret->device, &ret->number) != 2;
+    ret->from = from;
+    ret->to = to;
+    ret->is_new = kind && strcmp(kind, "new") == 0;
+    return !*ret_bad;
+}
+
+/* Has the file that the list had in mind not moved yet? */
+static bool is_to_do(int folder, const line *l)
 {
     struct stat st;
+    return identify(folder, l->from, &st) && st.st_dev == l->device && st.st_ino == l->number;
+}
+
+static void do_line(int folder, const line *l)
+{
     ends e;
-    unsigned long long device = 0, inode = 0;
-    if (!is_fair(from, to) || sscanf(number, "%llu %llu", &device, &inode) != 2 ||
-        !identify(folder, from, &st) || st.st_dev != device || st.st_ino != inode ||
-        !open_ends(folder, from, to, &e))
+    if (!open_ends(folder, l->from, l->to, &e))
         return;
-    if (is_new)
+    if (l->is_new)
         (void)rename_new(&e);
     else
         (void)renameat(e.from, e.from_base, e.to, e.to_base);
     close_ends(&e, folder);
 }
 
+/* Where nothing was renamed yet nothing is: the run was stopped before its outputs appeared. */
 static bool finish_list(int folder, const char *text, size_t n)
 {
-    const char *at = text, *end = text + n, *from, *to, *kind, *number;
-    const char *head = next_text(&at, end);
-    if (!head || strcmp(head, LIST_HEAD) != 0)
-        return false;
-    while ((from = next_text(&at, end))) {
-        to = next_text(&at, end);
-        kind = next_text(&at, end);
-        number = next_text(&at, end);
-        if (!number)
-            return false;
-        finish_one(folder, from, to, strcmp(kind, "new") == 0, number);
-    }
-    return true;
+    const char *at = text, *end = text + n;
+    const char *head = next_text(&at, end), *first = at;
+    bool bad = !head || strcmp(head, LIST_HEAD) != 0, begun = false;
+    line l;
+    while (!bad && next_line(&at, end, &l, &bad))
+        begun = begun || !is_to_do(folder, &l);
+    at = first;
+    while (begun && !bad && next_line(&at, end, &l, &bad))
+        if (is_to_do(folder, &l))
+            do_line(folder, &l);
+    return !bad;
 }
 
 static bool is_still(int folder, const char *name, int fd)

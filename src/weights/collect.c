@@ -189,6 +189,7 @@ static clv_status rename_all(collecting *c, clv_error *err)
 
 static clv_status collect_to(collecting *c, const char *path, clv_error *err)
 {
+    clv_finish_units_beside(path); /* what a run before left is there, or is not */
     CLV_TRY(find_places(c, path, err));
     CLV_TRY(clv_files_new(c->options->disk, c->arena, &c->files, err));
     const char *name = clv_arena_printf(c->arena, "%s.collect", path);
