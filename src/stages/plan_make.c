@@ -107,6 +107,8 @@ static clv_status add_stages(const clv_partition_problem *p, const int32_t *devi
     if (!stage)
         return clv_fail_nomem(err, "stages");
     plan->n_stages = clv_partition_stages(p, device_of, arena, stage);
+    if (plan->n_stages < 0)
+        return clv_fail_nomem(err, "stages");
     for (int32_t d = 0; d < plan->n_devices; d++)
         plan->devices[d].stage = stage[d];
     return CLV_OK;

@@ -161,6 +161,8 @@ clv_status clv_training_mark_plan(const clv_stage_search *s, const int32_t *devi
     for (int32_t u = 0; u < folded->n_units; u++)
         device[u] = device_of[s->overlay->forward[u]];
     plan->n_stages = clv_partition_stages(folded, device, arena, stage);
+    if (plan->n_stages < 0)
+        return clv_fail_nomem(err, "stages");
     for (int32_t d = 0; d < plan->n_devices; d++)
         plan->devices[d].stage = stage[d];
     for (int32_t i = 0; i < g->n_ops; i++)
