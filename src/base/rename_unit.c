@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -53,6 +54,14 @@ static bool open_ends(int folder, const char *from, const char *to, ends *ret)
     return false;
 }
 
+/* The kernel's call, which not every C library has: flags as in linux/fs.h. */
+enum { NO_REPLACE = 1, EXCHANGE = 2 };
+
+static bool rename_as(const ends *e, unsigned how)
+{
+    return syscall(SYS_renameat2, e->from, e->from_base, e->to, e->to_base, how) == 0;
+}
+
 static bool is_unknown(int error)
 {
     return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP;
@@ -62,7 +71,7 @@ static bool is_unknown(int error)
 static bool rename_new(const ends *e)
 {
     struct stat st;
-    if (renameat2(e->from, e->from_base, e->to, e->to_base, RENAME_NOREPLACE) == 0)
+    if (rename_as(e, NO_REPLACE))
         return true;
     if (!is_unknown(errno))
         return false;
@@ -71,19 +80,14 @@ static bool rename_new(const ends *e)
            renameat(e->from, e->from_base, e->to, e->to_base) == 0;
 }
 
-static bool exchange(const ends *e)
-{
-    return renameat2(e->from, e->from_base, e->to, e->to_base, RENAME_EXCHANGE) == 0;
-}
-
 /* A file that is replaced is kept under the temporary name till all is done. */
 static deed rename_one(const ends *e, bool is_new)
 {
     struct stat st;
-    if (!is_new && exchange(e)) {
+    if (!is_new && rename_as(e, EXCHANGE)) {
         if (fstatat(e->from, e->from_base, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(st.st_mode))
             return EXCHANGED;
-        (void)exchange(e); /* a folder is no file to be replaced */
+        (void)rename_as(e, EXCHANGE); /* a folder is no file to be replaced */
         errno = EISDIR;
         return NOTHING;
     }
@@ -96,7 +100,7 @@ static deed rename_one(const ends *e, bool is_new)
 static void undo_one(const ends *e, deed what)
 {
     if (what == EXCHANGED)
-        (void)exchange(e);
+        (void)rename_as(e, EXCHANGE);
     else if (what == RENAMED)
         (void)renameat(e->to, e->to_base, e->from, e->from_base);
 }
@@ -304,9 +308,7 @@ static bool publish(int folder, const char *temporary, const char *list)
 {
     for (int k = 0; k < LIST_TRIES; k++) {
         ends e = { folder, folder, temporary, list };
-        if (renameat2(folder, temporary, folder, list, RENAME_NOREPLACE) == 0)
-            return true;
-        if (is_unknown(errno) && rename_new(&e))
+        if (rename_new(&e))
             return true;
         if (errno != EEXIST || !finish_unit(folder, list))
             return false;
