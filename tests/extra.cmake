@@ -149,6 +149,10 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
       add_test(NAME verify_faults COMMAND /usr/bin/python3 -W ignore
                ${CMAKE_CURRENT_SOURCE_DIR}/verify/faults.py $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>
                $<TARGET_FILE:lower_layouts> ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable --each 20)
+      # An output that the manifest does not list was once a file that could not be opened.
+      add_test(NAME verify_output_left_out COMMAND /usr/bin/python3 -W ignore
+               ${CMAKE_CURRENT_SOURCE_DIR}/verify/faults.py $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>
+               $<TARGET_FILE:lower_layouts> ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable --each 1 --first 1008)
     endif()
     # Small graphs: of fixed seeds, and those that were wrong once.
     add_test(NAME lower_random COMMAND /usr/bin/python3 -W ignore ${LOWER}/random_graphs.py
