@@ -224,12 +224,16 @@ clv_status clv_model_file_inline(const clv_spmd *s, const clv_emit_weight *w,
     if (w->whole && from->kind != CLV_DATA_EXTERNAL && from->kind != CLV_DATA_ABSENT)
         return CLV_OK; /* as it stands in the source */
     ret->weight = -1;
+    ret->bytes = "";
+    if (!w->whole)
+        CLV_TRY(clv_spmd_box(s, &w->shard, arena, &box, err));
+    if (from->elems == 0 || (!w->whole && clv_box_elems(&box) == 0))
+        return CLV_OK; /* for which no file is needed */
     CLV_TRY(read_weight(weights, w->weight, arena, &whole, err));
     ret->bytes = whole;
     ret->n_bytes = from->bytes;
     if (w->whole)
         return CLV_OK;
-    CLV_TRY(clv_spmd_box(s, &w->shard, arena, &box, err));
     (void)clv_dtype_bytes(dtype, clv_box_elems(&box), &ret->n_bytes);
     uint8_t *bytes = clv_arena_take(arena, (size_t)ret->n_bytes + 1);
     if (!bytes)

@@ -332,6 +332,27 @@ Test(lower, external_data_goes_along)
               "r/data"));
 }
 
+/* Five columns over four devices are 2, 2, 1 and none, for which no file is needed. */
+Test(lower, a_part_without_elements_needs_no_weights)
+{
+    static const char rules[] =
+        "{\"rules\": [{\"split\": {\"tensor\": \"w\"}, \"dim\": 1, \"over\": \"tp\"}]}";
+    char path[600];
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    onnx_input(g, "x", 1, "4,4");
+    onnx_weight_external(g, "w", 1, "4,5", "data/w.bin", 0, 80);
+    onnx_node(g, "MatMul", "a", "x,w", "y");
+    onnx_output(g, "y", 1, "4,5");
+    snprintf(path, sizeof path, "%s/u.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+    file_write(folder, "columns.json", rules, sizeof rules - 1);
+    cleave("plan -q --devices 4 --mesh 4 --constraints columns.json --no-output --plan-out u.json "
+           "u.onnx");
+    cleave("lower -q u.onnx u.json --form devices --weights ranges -o u");
+}
+
 /* Metadata of the same key is replaced, other metadata stays. */
 Test(lower, metadata_of_others_stays)
 {
