@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "proto/out_file.h"
+#include "run/file_bytes.h"
 #include "run/interrupt.h"
-#include "run/mapped_file.h"
 #include "run/value_npy.h"
 #include "run/value_pb.h"
 
@@ -18,23 +18,23 @@ clr_file_kind clr_file_kind_of(const char *path)
 clv_status clr_value_read(const clr_ort *ort, const char *path, ONNXType kind, clv_arena *arena,
                           OrtValue **ret, clv_error *err)
 {
-    clr_mapped_file file = { 0 };
+    clr_file_bytes file = { 0 };
 
-    CLV_TRY(clr_mapped_file_open(path, &file, err));
+    CLV_TRY(clr_file_bytes_open(path, &file, err));
     clv_status status = clr_file_kind_of(path) == CLR_FILE_PB
                             ? clr_pb_read(ort, &file, kind, arena, ret, err)
                             : clr_npy_read(ort, &file, ret, err);
-    clr_mapped_file_close(&file);
+    clr_file_bytes_close(&file);
     return status;
 }
 
 clv_status clr_value_name(const char *path, clv_arena *arena, const char **ret, clv_error *err)
 {
-    clr_mapped_file file = { 0 };
+    clr_file_bytes file = { 0 };
 
-    CLV_TRY(clr_mapped_file_open(path, &file, err));
+    CLV_TRY(clr_file_bytes_open(path, &file, err));
     clv_status status = clr_pb_name(&file, arena, ret, err);
-    clr_mapped_file_close(&file);
+    clr_file_bytes_close(&file);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* value_file.h - values in files: TensorProto (.pb), as ONNX's test data has them, and NumPy's
  * .npy.
  *
- * Files are mapped for reading and written under a temporary name, then renamed. Elements are
+ * Files are read as a whole, and written under a temporary name, then renamed. Elements are
  * little-endian in both, as the machines that this runs on are.
  */
 #ifndef CLV_RUN_VALUE_FILE_H

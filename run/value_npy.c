@@ -32,7 +32,7 @@ static const struct {
 };
 #define N_CODES (sizeof codes / sizeof *codes)
 
-static clv_status bad(const clr_mapped_file *file, const char *what, clv_error *err)
+static clv_status bad(const clr_file_bytes *file, const char *what, clv_error *err)
 {
     return clv_fail(err, CLV_EFORMAT, "%s: %s", file->path, what);
 }
@@ -77,7 +77,7 @@ static bool read_dims(const char *at, clr_shape *shape)
     return clr_shape_count(shape);
 }
 
-static clv_status read_head(const clr_mapped_file *file, clr_shape *ret, size_t *ret_at,
+static clv_status read_head(const clr_file_bytes *file, clr_shape *ret, size_t *ret_at,
                             clv_error *err)
 {
     const uint8_t *b = file->bytes;
@@ -111,7 +111,7 @@ static clv_status read_head(const clr_mapped_file *file, clr_shape *ret, size_t 
     return CLV_OK;
 }
 
-clv_status clr_npy_read(const clr_ort *ort, const clr_mapped_file *file, OrtValue **ret,
+clv_status clr_npy_read(const clr_ort *ort, const clr_file_bytes *file, OrtValue **ret,
                         clv_error *err)
 {
     clr_shape shape;

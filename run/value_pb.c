@@ -290,7 +290,7 @@ static clv_status read_optional(const clr_ort *ort, clv_wire w, clv_arena *arena
     return status;
 }
 
-clv_status clr_pb_read(const clr_ort *ort, const clr_mapped_file *file, ONNXType kind,
+clv_status clr_pb_read(const clr_ort *ort, const clr_file_bytes *file, ONNXType kind,
                        clv_arena *arena, OrtValue **ret, clv_error *err)
 {
     clv_wire w = { file->path, file->bytes, file->bytes, file->bytes + file->n };
@@ -304,7 +304,7 @@ clv_status clr_pb_read(const clr_ort *ort, const clr_mapped_file *file, ONNXType
     return clv_fail(err, CLV_EUNSUPP, "%s: maps and sparse tensors are not read", file->path);
 }
 
-clv_status clr_pb_name(const clr_mapped_file *file, clv_arena *arena, const char **ret,
+clv_status clr_pb_name(const clr_file_bytes *file, clv_arena *arena, const char **ret,
                        clv_error *err)
 {
     clv_wire w = { file->path, file->bytes, file->bytes, file->bytes + file->n };

@@ -1,5 +1,5 @@
 /* file.h - a small text file as a whole, and whether two paths are one place. Models are not read
- * this way: they are mapped. */
+ * this way (proto/onnx_image.h). */
 #ifndef CLV_BASE_FILE_H
 #define CLV_BASE_FILE_H
 

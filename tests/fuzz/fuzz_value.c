@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static clv_status read_value(const clr_ort *ort, uint8_t kind, const clr_mapped_file *file,
+static clv_status read_value(const clr_ort *ort, uint8_t kind, const clr_file_bytes *file,
                              clv_arena *arena, OrtValue **ret, clv_error *err)
 {
     static const ONNXType kinds[] = { ONNX_TYPE_TENSOR, ONNX_TYPE_SEQUENCE, ONNX_TYPE_OPTIONAL };
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         clv_arena_free(arena);
         return 0;
     }
-    const clr_mapped_file file = { "fuzz", data + 1, size - 1 };
+    const clr_file_bytes file = { "fuzz", data + 1, size - 1 };
     if (read_value(&ort, data[0], &file, arena, &value, &err) == CLV_OK)
         clr_value_free(&ort, value);
     else if (!memchr(err.message, '\0', sizeof err.message) || !err.message[0])

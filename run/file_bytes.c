@@ -1,4 +1,4 @@
-#include "run/mapped_file.h"
+#include "run/file_bytes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include "proto/onnx_image.h"
 
-clv_status clr_mapped_file_open(const char *path, clr_mapped_file *ret, clv_error *err)
+clv_status clr_file_bytes_open(const char *path, clr_file_bytes *ret, clv_error *err)
 {
     static const uint8_t nothing[1];
     struct stat st;
@@ -26,15 +26,15 @@ clv_status clr_mapped_file_open(const char *path, clr_mapped_file *ret, clv_erro
             clv_image_read(&(clv_image_file){ fd, path, (size_t)st.st_size }, false, &bytes, err);
     close(fd);
     if (status == CLV_OK)
-        *ret = (clr_mapped_file){ path, bytes, (size_t)st.st_size };
+        *ret = (clr_file_bytes){ path, bytes, (size_t)st.st_size };
     else if (bytes && bytes != nothing)
         munmap((void *)(uintptr_t)bytes, (size_t)st.st_size);
     return status;
 }
 
-void clr_mapped_file_close(clr_mapped_file *file)
+void clr_file_bytes_close(clr_file_bytes *file)
 {
     if (file->n > 0)
         munmap((void *)(uintptr_t)file->bytes, file->n);
-    *file = (clr_mapped_file){ 0 };
+    *file = (clr_file_bytes){ 0 };
 }

@@ -1,10 +1,10 @@
-/* mapped_file.h - the bytes of a file in memory.
+/* file_bytes.h - the bytes of a file in memory.
  *
  * They are read, not mapped from the file: one that becomes shorter meanwhile is an error then,
  * where a map would end the program with SIGBUS.
  */
-#ifndef CLV_RUN_MAPPED_FILE_H
-#define CLV_RUN_MAPPED_FILE_H
+#ifndef CLV_RUN_FILE_BYTES_H
+#define CLV_RUN_FILE_BYTES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,10 +15,10 @@ typedef struct {
     const char *path; /* stays the caller's */
     const uint8_t *bytes;
     size_t n;
-} clr_mapped_file;
+} clr_file_bytes;
 
 /* CLV_EIO: it cannot be read, or is no regular file, or became shorter; CLV_ENOMEM. O(bytes). */
-clv_status clr_mapped_file_open(const char *path, clr_mapped_file *ret, clv_error *err);
-void clr_mapped_file_close(clr_mapped_file *file); /* zeroed is fine */
+clv_status clr_file_bytes_open(const char *path, clr_file_bytes *ret, clv_error *err);
+void clr_file_bytes_close(clr_file_bytes *file); /* zeroed is fine */
 
 #endif
