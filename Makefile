@@ -11,7 +11,7 @@
 
 PACKAGES = cmake gcc g++ clang libclang-rt-14-dev make pkg-config protobuf-compiler protobuf-c-compiler libprotobuf-c-dev \
 	libglpk-dev libuv1-dev libcjson-dev libjemalloc-dev libcriterion-dev libonnx-testdata \
-	libxxhash-dev python3-onnx python3-jsonschema ca-certificates
+	libxxhash-dev python3-onnx python3-jsonschema musl-tools ca-certificates
 DEMO_MODEL = tests/data/models/vit_l_16.b16.onnx
 JOBS ?= $(shell nproc)
 # One test more than there are cores: some wait for a deadline or a signal.
