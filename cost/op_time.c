@@ -28,7 +28,7 @@ static clv_op_speed speed_of(const clv_device_kind *kind, int32_t speed)
     return one;
 }
 
-int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
+static int64_t time_on(const clv_op_cost *cost, const clv_device_kind *kind,
                        int64_t workspace_bytes)
 {
     if (cost->flops == 0 && cost->read_bytes == 0 && cost->write_bytes == 0)
@@ -50,6 +50,17 @@ int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
     double ns = ceil(longest(longest(matrix, vector), moves) * NS_PER_S) + (double)s.launch_ns +
                 (double)cost->link_ns;
     return ns < (double)TIME_MAX_NS ? (int64_t)ns : TIME_MAX_NS;
+}
+
+int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
+                       int64_t workspace_bytes)
+{
+    int64_t most = 0;
+    for (; kind; kind = kind->beside) {
+        int64_t ns = time_on(cost, kind, workspace_bytes);
+        most = ns > most ? ns : most;
+    }
+    return most;
 }
 
 int64_t clv_op_workspace(const clv_op_cost *cost, const clv_device_kind *kind, double proportion)

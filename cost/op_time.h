@@ -10,8 +10,9 @@
 /* With what the device says of that operator if it does: the longest of matrix time,
  * vector time and memory time, plus the launch, plus its time on links; with less workspace than
  * wanted the operator runs in passes that read its inputs again. workspace_bytes is what it gets;
- * at least 1 when it wants any. Whole nanoseconds, rounded up; 0 for views and constants. Never
- * negative, never falls when the workspace shrinks. O(1). */
+ * at least 1 when it wants any. Of kinds that stand for one the slowest counts. Whole nanoseconds,
+ * rounded up; 0 for views and constants. Never negative, never falls when the workspace shrinks.
+ * O(kinds beside it). */
 int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
                        int64_t workspace_bytes);
 

@@ -22,7 +22,7 @@ typedef struct {
 } clv_op_speed;
 
 /* A kind of device, from configs/devices/NAME.json. */
-typedef struct {
+typedef struct clv_device_kind {
     const char *name, *vendor;
     int64_t memory_bytes;   /* what the data sheet says one device holds */
     int64_t reserved_bytes; /* kept by driver and runtime, not for tensors */
@@ -36,6 +36,9 @@ typedef struct {
     const clv_op_speed *operators; /* one for each speed (graph/ops.h); NULL: all as above */
     double workspace_proportion;   /* default available memory proportion, (0, 1] */
     int32_t tiles;                 /* independent memories (IPU); 1 otherwise */
+    /* Of several kinds that stand for one, as a mesh of unequal devices does: the next one, NULL
+     * behind the last. Each does every operator, which takes as long as on the slowest. */
+    const struct clv_device_kind *beside;
 } clv_device_kind;
 
 typedef struct {

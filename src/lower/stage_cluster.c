@@ -8,6 +8,7 @@ typedef struct {
     const int32_t *order;
     int32_t per_mesh;
     int32_t *users; /* by port: of the transfers at hand; 0 between pairs of meshes */
+    clv_arena *arena;
 } builder;
 
 static int64_t usable_bytes(const clv_device_kind *k)
@@ -15,22 +16,68 @@ static int64_t usable_bytes(const clv_device_kind *k)
     return k->memory_bytes - k->reserved_bytes;
 }
 
-/* The slowest by matrix units, with the least memory of all. */
-static clv_device_kind weakest(const builder *b, int32_t mesh)
+static const clv_device_kind *kind_at(const builder *b, int32_t mesh, int32_t i)
 {
-    const clv_device_kind *slowest = NULL, *least = NULL;
-    for (int32_t i = 0; i < b->per_mesh; i++) {
-        const clv_device_kind *k = clv_device_kind_of(b->c, b->order[mesh * b->per_mesh + i]);
-        if (!slowest || clv_device_matrix_rate(k, CLV_DT_FLOAT16) <
-                            clv_device_matrix_rate(slowest, CLV_DT_FLOAT16))
-            slowest = k;
-        if (!least || usable_bytes(k) < usable_bytes(least))
-            least = k;
+    return clv_device_kind_of(b->c, b->order[mesh * b->per_mesh + i]);
+}
+
+static bool has_kind(const builder *b, int32_t mesh, const clv_device_kind *kind)
+{
+    int32_t i = 0;
+    while (i < b->per_mesh && kind_at(b, mesh, i) != kind)
+        i++;
+    return i < b->per_mesh;
+}
+
+/* The other kinds of the mesh, in the order of the cluster. */
+static clv_status put_beside(const builder *b, int32_t mesh, const clv_device_kind *first,
+                             const clv_device_kind **ret, clv_error *err)
+{
+    *ret = NULL;
+    for (int32_t k = b->c->n_kinds - 1; k >= 0; k--) {
+        const clv_device_kind *kind = &b->c->kinds[k];
+        if (kind == first || !has_kind(b, mesh, kind))
+            continue;
+        clv_device_kind *copy = CLV_NEW(b->arena, clv_device_kind);
+        if (!copy)
+            return clv_fail_nomem(err, "a cluster of meshes");
+        *copy = *kind;
+        copy->beside = *ret;
+        *ret = copy;
     }
-    clv_device_kind made = *slowest;
-    made.memory_bytes = least->memory_bytes;
-    made.reserved_bytes = least->reserved_bytes;
-    return made;
+    return CLV_OK;
+}
+
+/* All kinds of a mesh as one: the slowest by matrix units gives the name, an operator takes as long
+ * as on the slowest for it, and memory and workspace are the least of all. */
+static clv_status weakest(const builder *b, int32_t mesh, clv_device_kind *ret, clv_error *err)
+{
+    const clv_device_kind *slowest = kind_at(b, mesh, 0), *least = slowest;
+    double proportion = slowest->workspace_proportion;
+    for (int32_t i = 1; i < b->per_mesh; i++) {
+        const clv_device_kind *k = kind_at(b, mesh, i);
+        if (clv_device_matrix_rate(k, CLV_DT_FLOAT16) <
+            clv_device_matrix_rate(slowest, CLV_DT_FLOAT16))
+            slowest = k;
+        if (usable_bytes(k) < usable_bytes(least))
+            least = k;
+        if (k->workspace_proportion < proportion)
+            proportion = k->workspace_proportion;
+    }
+    *ret = *slowest;
+    ret->memory_bytes = least->memory_bytes;
+    ret->reserved_bytes = least->reserved_bytes;
+    ret->workspace_proportion = proportion;
+    return put_beside(b, mesh, slowest, &ret->beside, err);
+}
+
+static bool are_alike(const clv_device_kind *a, const clv_device_kind *b)
+{
+    if (usable_bytes(a) != usable_bytes(b))
+        return false;
+    for (; a && b && a->name == b->name; a = a->beside, b = b->beside)
+        ;
+    return !a && !b;
 }
 
 static const clv_route *route_of(const builder *b, int32_t from, int32_t to, int32_t i)
@@ -79,19 +126,20 @@ static clv_route route_between(const builder *b, int32_t from, int32_t to)
 }
 
 /* Each mesh as a device, and the kinds that there are. */
-static void list_devices(const builder *b, clv_cluster *made, clv_device_kind *kinds,
-                         clv_device *devices)
+static clv_status list_devices(const builder *b, clv_cluster *made, clv_device_kind *kinds,
+                               clv_device *devices, clv_error *err)
 {
     for (int32_t d = 0; d < made->n_devices; d++) {
-        clv_device_kind k = weakest(b, d);
+        clv_device_kind k;
         int32_t same = 0;
-        while (same < made->n_kinds &&
-               (kinds[same].name != k.name || usable_bytes(&kinds[same]) != usable_bytes(&k)))
+        CLV_TRY(weakest(b, d, &k, err));
+        while (same < made->n_kinds && !are_alike(&kinds[same], &k))
             same++;
         if (same == made->n_kinds)
             kinds[made->n_kinds++] = k;
         devices[d] = (clv_device){ same, b->c->devices[b->order[d * b->per_mesh]].name };
     }
+    return CLV_OK;
 }
 
 clv_status clv_stage_cluster_make(const clv_cluster *c, const int32_t *order, int32_t per_mesh,
@@ -99,7 +147,7 @@ clv_status clv_stage_cluster_make(const clv_cluster *c, const int32_t *order, in
 {
     assert(per_mesh >= 1 && c->n_devices % per_mesh == 0);
     size_t n = (size_t)(c->n_devices / per_mesh);
-    builder b = { c, order, per_mesh, CLV_NEW_ARRAY(arena, int32_t, c->n_ports) };
+    builder b = { c, order, per_mesh, CLV_NEW_ARRAY(arena, int32_t, c->n_ports), arena };
     clv_cluster *made = CLV_NEW(arena, clv_cluster);
     clv_device_kind *kinds = CLV_NEW_ARRAY(arena, clv_device_kind, n);
     clv_device *devices = CLV_NEW_ARRAY(arena, clv_device, n);
@@ -109,7 +157,7 @@ clv_status clv_stage_cluster_make(const clv_cluster *c, const int32_t *order, in
     *made = *c;
     made->n_devices = (int32_t)n;
     made->n_kinds = 0;
-    list_devices(&b, made, kinds, devices);
+    CLV_TRY(list_devices(&b, made, kinds, devices, err));
     made->kinds = kinds;
     made->devices = devices;
     for (int32_t from = 0; from < made->n_devices; from++)

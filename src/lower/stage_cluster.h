@@ -1,7 +1,8 @@
 /* stage_cluster.h - a cluster whose devices are meshes of devices of another.
  *
  * Devices are dealt out in a given order, so many to each mesh. A mesh counts as its weakest
- * device: each device of it does the same at the same time. What one mesh sends to another goes
+ * device for each operator, with the least memory: each device of it does the same at the same
+ * time. What one mesh sends to another goes
  * from each device to its counterpart at once: as fast as the slowest of these transfers, and links
  * that several of them take are shared.
  */

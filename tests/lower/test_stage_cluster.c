@@ -3,6 +3,8 @@
 
 #include <criterion/criterion.h>
 
+#include "cost/op_time.h"
+
 #define N 8
 
 static clv_arena *arena;
@@ -112,4 +114,19 @@ Test(stage_cluster, a_mesh_is_as_strong_as_its_weakest_device)
     cr_expect_eq(first->memory_bytes - first->reserved_bytes, 800);
     cr_expect_str_eq(second->name, "small");
     cr_expect_eq(second->memory_bytes - second->reserved_bytes, 450);
+}
+
+/* What is slow for one operator need not be for another. */
+Test(stage_cluster, an_operator_takes_as_long_as_on_the_slowest_device_for_it)
+{
+    clv_op_cost product = { .flops = 1000000, .matmul_flops = 1000000, .math = CLV_DT_FLOAT16 };
+    clv_op_cost copy = { .read_bytes = 1000000, .write_bytes = 1000000 };
+    kinds[0].memory_bytes_per_s = 1e11; /* the large one */
+    devices[5].kind = 1;
+    make(in_order, 4);
+    for (int32_t mesh = 0; mesh < 2; mesh++) {
+        const clv_device_kind *k = clv_device_kind_of(made, mesh);
+        cr_expect_eq(clv_op_time_ns(&product, k, 0), clv_op_time_ns(&product, &kinds[mesh], 0));
+        cr_expect_eq(clv_op_time_ns(&copy, k, 0), clv_op_time_ns(&copy, &kinds[0], 0));
+    }
 }
