@@ -13,6 +13,10 @@
 typedef struct {
     int32_t from;         /* node */
     const int64_t *entry; /* ns, [choice of from * choices of the node + its choice] */
+    /* From an operator to the only one that reads what it wrote: the writer brings it to the layout
+     * that the reader needs, and then it takes so long to another stage at least, by choice of the
+     * reader. NULL: what is at the node's side. */
+    const clv_int128 *after_ns;
 } arrival;
 
 /* Transfers from one stage to another: together; when the first can begin, at least; how long the
@@ -35,7 +39,7 @@ typedef struct {
     int32_t *first_arrival; /* by node, n_nodes + 1 */
     arrival *arrivals;
     bool *is_tensor;      /* by node */
-    clv_int128 *send_ns;  /* by choice: no transfer of what it leaves takes less */
+    clv_int128 *send_ns;  /* by choice of a tensor: no transfer of it takes less */
     clv_int128 *tail_ns;  /* by choice: no way through the model from its start takes less */
     clv_int128 *rest_ns;  /* by place in order: all from there on takes so much work at least */
     clv_int128 *ready_ns; /* by place in order and stage: all before is done there */
@@ -45,8 +49,8 @@ typedef struct {
     int32_t *choice_of, *stage_of;
     uint32_t *sent_to; /* stages, as bits */
     clv_int128 *done_ns;
-    listed *list; /* room for twice the most */
-    int32_t n_list, tries;
+    listed *list;                 /* room for twice the most */
+    int32_t n_list, tries, place; /* place: in order, of the node at hand */
     clv_int128 below, dropped_ns; /* floors of use; the least of those that are not in the list */
 } search;
 
@@ -70,7 +74,7 @@ static void list_arrivals(search *s, int32_t *n)
     for (int32_t e = 0; e < p->n_edges; e++) {
         int32_t from = p->end[p->first_end[e]], to = p->end[p->first_end[e] + 1];
         s->arrivals[s->first_arrival[to] + n[to]++] =
-            (arrival){ from, p->entry + p->first_entry[p->matrix_of[e]] };
+            (arrival){ from, p->entry + p->first_entry[p->matrix_of[e]], NULL };
     }
 }
 
@@ -87,19 +91,30 @@ static clv_int128 transfer_ns(const search *s, clv_tensor t, const clv_layout *l
     return bytes > 0 ? least : 0;
 }
 
-/* Of what a choice of an operator leaves, the least. */
-static clv_int128 least_transfer_ns(const search *s, int32_t op, const clv_op_choice *choice)
+/* Of what an operator alone reads of what another one wrote, in the layouts that it needs. */
+static clv_status add_transfers(search *s, int32_t op, arrival *a, clv_error *err)
 {
     const clv_shard_problem *of = s->e->of;
     const clv_graph *g = of->types->graph;
-    clv_int128 least = CLV_INT128_MAX;
-    for (int32_t k = 0; k < of->factors[op].n_out; k++) {
-        clv_tensor t = clv_op_output(g, &g->ops[op], k);
-        clv_layout made = clv_choice_out(&of->factors[op], of->mesh, choice, k);
-        if (t.i >= 0)
-            least = lesser(least, transfer_ns(s, t, &made));
+    int32_t node = of->node_of_op[op], n = n_choices(s, node);
+    clv_int128 *least = CLV_NEW_ARRAY(s->scratch, clv_int128, n);
+    if (!least)
+        return clv_fail_nomem(err, "strategies");
+    for (int32_t c = 0; c < n; c++) {
+        least[c] = CLV_INT128_MAX;
+        for (int32_t k = 0; k < g->ops[op].n_in; k++) {
+            clv_tensor t = clv_op_input(g, &g->ops[op], k);
+            int32_t maker = t.i < 0 ? -1 : g->tensors[t.i].producer.i;
+            if (maker < 0 || of->node_of_op[maker] != a->from || of->node_of_tensor[t.i] >= 0)
+                continue;
+            clv_layout need = clv_choice_in(&of->factors[op], of->mesh, &of->op_choice[node][c], k);
+            least[c] = lesser(least[c], transfer_ns(s, t, &need));
+        }
+        if (least[c] == CLV_INT128_MAX)
+            least[c] = 0;
     }
-    return least < CLV_INT128_MAX ? least : 0;
+    a->after_ns = least;
+    return CLV_OK;
 }
 
 static void add_node(search *s, int32_t node, int32_t *n) { s->order[(*n)++] = node; }
@@ -115,21 +130,22 @@ static void add_tensor(search *s, clv_tensor t, int32_t *n)
         s->send_ns[s->p->first_choice[node] + c] = transfer_ns(s, t, &s->e->of->layout[node][c]);
 }
 
-static void add_op(search *s, int32_t op, int32_t *n)
+static clv_status add_op(search *s, int32_t op, int32_t *n, clv_error *err)
 {
     const clv_graph *g = s->e->of->types->graph;
     int32_t node = s->e->of->node_of_op[op];
     if (node < 0)
-        return;
+        return CLV_OK;
     add_node(s, node, n);
-    for (int32_t c = 0; c < n_choices(s, node); c++)
-        s->send_ns[s->p->first_choice[node] + c] =
-            least_transfer_ns(s, op, &s->e->of->op_choice[node][c]);
+    for (int32_t a = s->first_arrival[node]; a < s->first_arrival[node + 1]; a++)
+        if (!s->is_tensor[s->arrivals[a].from])
+            CLV_TRY(add_transfers(s, op, &s->arrivals[a], err));
     for (int32_t k = 0; k < g->ops[op].n_out; k++)
         add_tensor(s, clv_op_output(g, &g->ops[op], k), n);
+    return CLV_OK;
 }
 
-static void put_in_order(search *s)
+static clv_status put_in_order(search *s, clv_error *err)
 {
     const clv_graph *g = s->e->of->types->graph;
     int32_t n = 0;
@@ -139,7 +155,8 @@ static void put_in_order(search *s)
             add_tensor(s, (clv_tensor){ t }, &n);
     }
     for (int32_t i = 0; i < g->n_ops; i++)
-        add_op(s, i, &n);
+        CLV_TRY(add_op(s, i, &n, err));
+    return CLV_OK;
 }
 
 /* -- what is still to come -- */
@@ -153,14 +170,16 @@ static int64_t least_entry(const search *s, const arrival *a, int32_t to, int32_
     return least;
 }
 
-/* A node's cheapest choice, with the cheapest edges into it. */
+/* A node's cheapest choice, with the cheapest edges into it. For latency without what the writer
+ * does behind itself: it may pass while its stage waits for another, which is counted already. */
 static clv_int128 least_work(const search *s, int32_t v)
 {
     clv_int128 least = CLV_INT128_MAX;
     for (int32_t c = 0; c < n_choices(s, v); c++) {
         clv_int128 ns = s->p->cost[s->p->first_choice[v] + c];
         for (int32_t a = s->first_arrival[v]; a < s->first_arrival[v + 1]; a++)
-            ns += least_entry(s, &s->arrivals[a], v, c);
+            if (!s->e->latency || !s->arrivals[a].after_ns)
+                ns += least_entry(s, &s->arrivals[a], v, c);
         least = lesser(least, ns);
     }
     return least;
@@ -260,40 +279,57 @@ static bool may_wait(uint32_t *after, int32_t n_stages, int32_t from, int32_t to
     return true;
 }
 
-/* What a node left goes to a stage where it has not been; after_ns: the model runs so long from
- * there on at least. */
-static void send(search *s, int32_t from, int32_t stage, clv_int128 after_ns, link *l)
+/* What a node left goes to a stage where it has not been. */
+static void send(search *s, int32_t from, int32_t stage, const link *sent)
 {
-    const clv_route *route = clv_route_between(s->e->stages, s->stage_of[from], stage);
+    int32_t there = s->stage_of[from], n = s->n_stages;
+    const clv_route *route = clv_route_between(s->e->stages, there, stage);
     if (s->sent_to[from] >> stage & 1 || route->n_ports == 0)
         return;
     s->sent_to[from] |= UINT32_C(1) << stage;
-    l->head_ns = l->ns > 0 ? lesser(l->head_ns, s->done_ns[from]) : s->done_ns[from];
-    l->tail_ns = l->ns > 0 ? lesser(l->tail_ns, after_ns) : after_ns;
-    l->ns += s->send_ns[s->p->first_choice[from] + s->choice_of[from]];
+    link *l = &s->links[(s->place + 1) * n * n + there * n + stage];
+    l->head_ns = l->ns > 0 ? lesser(l->head_ns, sent->head_ns) : sent->head_ns;
+    l->tail_ns = l->ns > 0 ? lesser(l->tail_ns, sent->tail_ns) : sent->tail_ns;
+    l->ns += sent->ns;
+}
+
+/* An input of a node on a stage: when it is there, but for what the node's stage does for it, which
+ * is added to *work_ns. False: a stage would wait for itself. */
+static bool receive(search *s, const arrival *a, int32_t v, int32_t stage, clv_int128 *begin_ns,
+                    clv_int128 *work_ns)
+{
+    int32_t n = s->n_stages, at = (s->place + 1) * n, c = s->choice_of[v];
+    int32_t made = s->choice_of[a->from], there = s->stage_of[a->from];
+    int64_t ns = a->entry[made * n_choices(s, v) + c], later_ns = a->after_ns ? 0 : ns;
+    clv_int128 head_ns = s->done_ns[a->from] + (ns - later_ns), sent_ns = 0;
+    clv_int128 *ready_ns = a->after_ns ? &s->ready_ns[at + there] : NULL;
+    if (ready_ns)
+        *ready_ns = s->e->latency ? larger(*ready_ns, head_ns) : *ready_ns + ns;
+    if (there != stage && there != EVERYWHERE) {
+        if (!may_wait(s->after + at, n, there, stage))
+            return false;
+        sent_ns = a->after_ns ? a->after_ns[c] : s->send_ns[s->p->first_choice[a->from] + made];
+        send(s, a->from, stage,
+             &(link){ sent_ns, head_ns, later_ns + s->tail_ns[s->p->first_choice[v] + c] });
+    }
+    *begin_ns = larger(*begin_ns, head_ns + sent_ns + later_ns);
+    *work_ns += later_ns;
+    return true;
 }
 
 /* The node behind its inputs on a stage: when it is done, and when all is done there that goes with
- * it. What brings its inputs to their layouts goes with it, what brings a tensor to where all
- * readers find it with who wrote it. False: a stage would wait for itself. */
-static bool run_node(search *s, int32_t v, int32_t stage, int32_t place)
+ * it. What brings its inputs to their layouts goes with it; what brings a tensor to where all
+ * readers, or its only one, find it goes with who wrote it. False: a stage would wait for itself.
+ */
+static bool run_node(search *s, int32_t v, int32_t stage)
 {
-    int32_t choice = s->p->first_choice[v] + s->choice_of[v], n = s->n_stages, at = (place + 1) * n;
+    int32_t choice = s->p->first_choice[v] + s->choice_of[v];
     clv_int128 begin_ns = 0, work_ns = 0, none = 0;
-    clv_int128 *ready_ns = stage == EVERYWHERE ? &none : &s->ready_ns[at + stage];
-    for (int32_t a = s->first_arrival[v]; a < s->first_arrival[v + 1]; a++) {
-        int32_t from = s->arrivals[a].from, made = s->choice_of[from], there = s->stage_of[from];
-        int64_t ns = s->arrivals[a].entry[made * n_choices(s, v) + s->choice_of[v]];
-        clv_int128 sent_ns = 0;
-        if (there != stage && there != EVERYWHERE) {
-            if (!may_wait(s->after + at, n, there, stage))
-                return false;
-            sent_ns = s->send_ns[s->p->first_choice[from] + made];
-            send(s, from, stage, ns + s->tail_ns[choice], &s->links[(at + there) * n + stage]);
-        }
-        begin_ns = larger(begin_ns, s->done_ns[from] + sent_ns + ns);
-        work_ns += ns;
-    }
+    clv_int128 *ready_ns =
+        stage == EVERYWHERE ? &none : &s->ready_ns[(s->place + 1) * s->n_stages + stage];
+    for (int32_t a = s->first_arrival[v]; a < s->first_arrival[v + 1]; a++)
+        if (!receive(s, &s->arrivals[a], v, stage, &begin_ns, &work_ns))
+            return false;
     *ready_ns += work_ns;
     if (!s->is_tensor[v] && s->e->latency)
         begin_ns = *ready_ns = larger(begin_ns, *ready_ns);
@@ -361,7 +397,8 @@ static clv_status branch_on(search *s, int32_t place, int32_t stage, int32_t n_u
         copy_state(s, place);
         s->choice_of[v] = c;
         s->tries++;
-        if (run_node(s, v, stage, place)) {
+        s->place = place;
+        if (run_node(s, v, stage)) {
             clv_int128 way_ns = s->done_ns[v] - s->p->cost[choice] + s->tail_ns[choice];
             clv_int128 longest_ns = s->e->latency ? larger(path_ns, way_ns) : 0;
             CLV_TRY(branch(s, place + 1, n_used, longest_ns, err));
@@ -441,7 +478,7 @@ static clv_status enumerate(search *s, clv_strategy_list *ret, clv_error *err)
     if (!allocate(s))
         return clv_fail_nomem(err, "strategies");
     list_arrivals(s, s->choice_of);
-    put_in_order(s);
+    CLV_TRY(put_in_order(s, err));
     find_tails(s);
     CLV_TRY(branch(s, 0, 0, 0, err));
     return s->tries > TRIES_MAX ? CLV_OK : fill(s, ret, err);

@@ -9,6 +9,7 @@
 
 #include "cost/made_shards.h"
 #include "joint/joint.h"
+#include "joint/strategy_enumeration.h"
 #include "lower/local_model.h"
 #include "lower/stage_cluster.h"
 #include "sharding/mesh_levels.h"
@@ -111,18 +112,42 @@ typedef struct {
     bool is_too_much; /* there are more solutions than anybody wants to see */
 } brute;
 
-static void take_plan(const small *s, const clv_plan *plan, brute *b)
+/* What it takes; INT64_MAX where it does not fit. */
+static int64_t take_plan(const small *s, const clv_plan *plan, brute *b)
 {
     int64_t ns = s->req.search.objective == CLV_LATENCY ? plan->latency_ns : plan->period_ns;
     if (plan->outcome != CLV_FITS)
-        return;
+        return INT64_MAX;
     cr_assert_str_eq(plan->stopped, "optimal");
     b->best_ns = ns < b->best_ns ? ns : b->best_ns;
+    return ns;
 }
 
-/* The best stages of one choice of strategies. */
-static void cut(small *s, const made_shards *shards, const int32_t *solution,
-                const clv_cluster *stages, brute *b)
+/* All strategies of a form, with what the search says that their plans take at least. */
+static clv_strategy_list floors_of(small *s, const made_shards *shards, const clv_cluster *stages)
+{
+    const clv_enumeration all = { .of = shards->problem,
+                                  .stages = stages,
+                                  .latency = s->req.search.objective == CLV_LATENCY,
+                                  .below = INT64_MAX,
+                                  .most = BRUTE_MAX };
+    clv_strategy_list list;
+    cr_assert_eq(clv_strategies_enumerate(&all, s->m->arena, &list, &s->m->err), CLV_OK);
+    return list;
+}
+
+static void check_floor(const clv_strategy_list *list, const int32_t *solution, size_t bytes,
+                        int64_t ns)
+{
+    for (int32_t i = 0; i < list->n; i++)
+        if (memcmp(list->solution[i], solution, bytes) == 0)
+            cr_assert(list->floor[i] <= ns, "floor %lld of a plan that takes %lld",
+                      (long long)list->floor[i], (long long)ns);
+}
+
+/* The best stages of one choice of strategies: what they take. */
+static int64_t cut(small *s, const made_shards *shards, const int32_t *solution,
+                   const clv_cluster *stages, brute *b)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
     const clv_sharded_model sharded = { s->m->model, s->m->costs, shards->problem, solution,
@@ -141,8 +166,9 @@ static void cut(small *s, const made_shards *shards, const int32_t *solution,
     req.terse = true;
     cr_assert_eq(clv_stages_plan(&req, &analysis, arena, &plan, &s->m->err), CLV_OK, "%s",
                  s->m->err.message);
-    take_plan(s, plan, b);
+    int64_t ns = take_plan(s, plan, b);
     clv_arena_free(arena);
+    return ns;
 }
 
 static void try_form(small *s, const clv_mesh_form *form, brute *b)
@@ -165,8 +191,12 @@ static void try_form(small *s, const clv_mesh_form *form, brute *b)
         all *= clv_intra_op_n_choices(p, v);
     if (all > BRUTE_MAX)
         b->is_too_much = true;
-    while (!b->is_too_much && at < p->n_nodes) {
-        cut(s, &shards, solution, stages, b);
+    if (b->is_too_much)
+        return;
+    clv_strategy_list floors = floors_of(s, &shards, stages);
+    while (at < p->n_nodes) {
+        int64_t ns = cut(s, &shards, solution, stages, b);
+        check_floor(&floors, solution, (size_t)p->n_nodes * sizeof *solution, ns);
         for (at = 0; at < p->n_nodes && ++solution[at] == clv_intra_op_n_choices(p, at); at++)
             solution[at] = 0;
     }
