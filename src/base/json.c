@@ -18,6 +18,7 @@
  */
 
 #define PATH_MAX_CHARS 256
+#define EXACT_MAX      0x1p53 /* every whole number up to here is a double */
 
 static int by_key(const void *a, const void *b)
 {
@@ -67,6 +68,38 @@ static clv_status check_tree(const clv_json_at *at, clv_error *err)
     return CLV_OK;
 }
 
+/* Behind a string, or one other character. */
+static const char *after_token(const char *p)
+{
+    if (*p++ != '"')
+        return p;
+    for (; *p != '"'; p++)
+        p += *p == '\\';
+    return p + 1;
+}
+
+/* cJSON keeps doubles: numbers that those may round keep their text beside it, which cJSON frees as
+ * it does that of strings. text: behind all numbers of the tree that were seen. */
+static clv_status keep_digits(cJSON *json, const char **text, clv_error *err)
+{
+    if (cJSON_IsNumber(json)) {
+        while (**text != '-' && !(**text >= '0' && **text <= '9'))
+            *text = after_token(*text);
+        size_t n = strspn(*text, "+-.0123456789eE");
+        if (fabs(json->valuedouble) >= EXACT_MAX) {
+            json->valuestring = malloc(n + 1);
+            if (!json->valuestring)
+                return clv_fail_nomem(err, "a number of a JSON document");
+            memcpy(json->valuestring, *text, n);
+            json->valuestring[n] = 0;
+        }
+        *text += n;
+    }
+    for (cJSON *c = json->child; c; c = c->next)
+        CLV_TRY(keep_digits(c, text, err));
+    return CLV_OK;
+}
+
 static clv_status parse(const char *text, size_t n, const char *what, bool is_line, clv_json **ret,
                         clv_error *err)
 {
@@ -82,11 +115,14 @@ static clv_status parse(const char *text, size_t n, const char *what, bool is_li
     memcpy(copy, text, n);
     copy[n] = 0;
     cJSON *json = cJSON_ParseWithLengthOpts(copy, n + 1, NULL, 1);
-    free(copy);
-    if (!json)
-        return clv_fail_nomem(err, "a JSON document");
     clv_json_at root = clv_json_root(json, what);
-    clv_status status = check_tree(&root, err);
+    const char *numbers = copy;
+    clv_status status = json ? CLV_OK : clv_fail_nomem(err, "a JSON document");
+    if (status == CLV_OK)
+        status = keep_digits(json, &numbers, err);
+    free(copy);
+    if (status == CLV_OK)
+        status = check_tree(&root, err);
     if (status != CLV_OK) {
         cJSON_Delete(json);
         return status;
@@ -295,7 +331,7 @@ clv_status clv_json_number(const clv_json_at *at, double min, double max, double
 clv_status clv_json_int(const clv_json_at *at, int64_t min, int64_t max, int64_t *ret,
                         clv_error *err)
 {
-    const int64_t exact = INT64_C(1) << 53; /* every whole number up to here is a double */
+    const int64_t exact = (int64_t)EXACT_MAX;
     int64_t low = min < -exact ? -exact : min, high = max > exact ? exact : max;
     double v = at->json->valuedouble;
     bool whole =
@@ -305,6 +341,41 @@ clv_status clv_json_int(const clv_json_at *at, int64_t min, int64_t max, int64_t
         return wrong(at, clv_show_range(expected, low, high), err);
     }
     *ret = (int64_t)v;
+    return CLV_OK;
+}
+
+/* Of the text of a number that fits 64 bits. */
+static int64_t rounded(const char *text, bool up)
+{
+    const char *e = strpbrk(text, "eE"), *p = text;
+    int64_t whole = 0;
+    bool rest = false;
+    long left = (long)strcspn(text, ".eE") + (e ? strtol(e + 1, NULL, 10) : 0);
+    for (; *p && p != e; p++) {
+        if (*p == '.')
+            continue;
+        if (left-- > 0)
+            whole = whole * 10 + (*p - '0');
+        else
+            rest |= *p != '0';
+    }
+    for (; left > 0; left--)
+        whole *= 10;
+    return whole + (up && rest);
+}
+
+clv_status clv_json_rounded(const clv_json_at *at, int64_t max, bool up, int64_t *ret,
+                            clv_error *err)
+{
+    double v;
+    CLV_TRY(clv_json_number(at, 0, (double)max, &v, err));
+    int64_t whole = at->json->valuestring ? rounded(at->json->valuestring, up)
+                                          : (int64_t)(up ? ceil(v) : floor(v));
+    if (whole > max) {
+        char expected[100];
+        return wrong(at, clv_show_range(expected, 0, max), err);
+    }
+    *ret = whole;
     return CLV_OK;
 }
 

@@ -64,6 +64,10 @@ clv_status clv_json_number(const clv_json_at *at, double min, double max, double
 /* Whole numbers up to 2^53 exactly. */
 clv_status clv_json_int(const clv_json_at *at, int64_t min, int64_t max, int64_t *ret,
                         clv_error *err);
+/* A number from 0 to max, rounded to a whole one up or down; to the digit where no double has it.
+ * max: at most 10^18. */
+clv_status clv_json_rounded(const clv_json_at *at, int64_t max, bool up, int64_t *ret,
+                            clv_error *err);
 clv_status clv_json_bool(const clv_json_at *at, bool *ret, clv_error *err);
 bool clv_json_is_object(const clv_json_at *at);
 bool clv_json_is_string(const clv_json_at *at);

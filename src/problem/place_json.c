@@ -14,7 +14,7 @@
 /* Sums of so many such times are far from the largest double. */
 #define TIME_MAX 1e15
 /* Of all nodes together, so that sums fit 63 bits. */
-#define BYTES_MAX 1e18
+#define BYTES_MAX INT64_C(1000000000000000000)
 
 enum { ACCELERATOR, CPU, N_KINDS };
 
@@ -39,7 +39,7 @@ typedef struct {
     named *classes; /* color and node; sorted */
     int32_t n_classes;
     edge *edges;
-    double all_bytes;
+    int64_t all_bytes;
     const char *what; /* names the text in messages */
 } reader;
 
@@ -80,16 +80,15 @@ static clv_status read_flag(const clv_json_at *object, const char *key, bool *re
 static clv_status read_bytes(reader *r, const clv_json_at *node, int64_t *ret, clv_error *err)
 {
     clv_json_at at;
-    double bytes = 0;
+    *ret = 0;
     CLV_TRY(clv_json_member(node, "size", false, &at, err));
     if (at.json)
-        CLV_TRY(clv_json_number(&at, 0, BYTES_MAX, &bytes, err));
-    *ret = (int64_t)ceil(bytes);
-    r->all_bytes += ceil(bytes);
+        CLV_TRY(clv_json_rounded(&at, BYTES_MAX, true, ret, err));
+    r->all_bytes += *ret;
     if (r->all_bytes <= BYTES_MAX)
         return CLV_OK;
     return clv_fail(err, CLV_ELIMIT, "%s: the nodes hold more than %.3g bytes in all", r->what,
-                    BYTES_MAX);
+                    (double)BYTES_MAX);
 }
 
 /* -- nodes -- */
@@ -299,15 +298,14 @@ static clv_status sort_nodes(reader *r, const char *what, clv_error *err)
 static clv_status read_devices(reader *r, const clv_json_at *root, const char *what, clv_error *err)
 {
     clv_json_at at;
-    int64_t count;
-    double bytes;
+    int64_t count, bytes;
     CLV_TRY(clv_json_member(root, "maxFPGAs", true, &at, err));
     CLV_TRY(clv_json_int(&at, 0, DEVICES_MAX, &count, err));
-    CLV_TRY(read_number(root, "maxSizePerFPGA", BYTES_MAX, &bytes, err));
-    r->kinds[ACCELERATOR] = (clv_place_kind){ .name = "accelerator",
-                                              .count = (int32_t)count,
-                                              .capacity_bytes = (int64_t)bytes,
-                                              .pays = true };
+    CLV_TRY(clv_json_member(root, "maxSizePerFPGA", true, &at, err));
+    CLV_TRY(clv_json_rounded(&at, BYTES_MAX, false, &bytes, err));
+    r->kinds[ACCELERATOR] = (clv_place_kind){
+        .name = "accelerator", .count = (int32_t)count, .capacity_bytes = bytes, .pays = true
+    };
     CLV_TRY(clv_json_member(root, "maxCPUs", true, &at, err));
     CLV_TRY(clv_json_int(&at, 0, DEVICES_MAX, &count, err));
     r->kinds[CPU] = (clv_place_kind){ .name = "cpu",

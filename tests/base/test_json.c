@@ -172,6 +172,32 @@ Test(json, whole_numbers_beyond_2_to_53_are_refused_rather_than_rounded)
     clv_json_free(json);
 }
 
+Test(json, numbers_are_rounded_to_the_digit)
+{
+    clv_json *json = parsed("{\"\\\"1\": [true, 2.5, 9007199254740993.5, 0.9007199254740993001e16, "
+                            "999999999999999999, 1000000000000000001]}");
+    static const int64_t want[][2] = { { 2, 3 },
+                                       { 9007199254740993, 9007199254740994 },
+                                       { 9007199254740993, 9007199254740994 },
+                                       { 999999999999999999, 999999999999999999 } };
+    const int64_t most = INT64_C(1000000000000000000);
+    clv_json_at root = clv_json_root(json, "doc"), list, e;
+    int64_t i = 5;
+    cr_assert_eq(clv_json_member(&root, "\"1", true, &list, NULL), CLV_OK);
+    e = clv_json_element(&list, 0, NULL);
+    cr_assert_eq(clv_json_rounded(&e, most, true, &i, NULL), CLV_EFORMAT);
+    for (int32_t k = 0; k < 4; k++) {
+        e = clv_json_element(&list, k + 1, &e);
+        for (int32_t up = 0; up < 2; up++) {
+            cr_assert_eq(clv_json_rounded(&e, most, up, &i, NULL), CLV_OK);
+            cr_assert_eq(i, want[k][up], "element %d: %lld", (int)k + 1, (long long)i);
+        }
+    }
+    e = clv_json_element(&list, 5, &e);
+    cr_assert_eq(clv_json_rounded(&e, most, true, &i, NULL), CLV_EFORMAT);
+    clv_json_free(json);
+}
+
 Test(json, unknown_keys_are_named_with_those_that_are_known)
 {
     static const char *const keys[] = { "name", "size", NULL };

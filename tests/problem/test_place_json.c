@@ -176,6 +176,24 @@ Test(place_json, parts_of_bytes_are_rounded_the_safe_way)
     clv_arena_free(arena);
 }
 
+/* 2^53 + 1 is no double. */
+Test(place_json, large_sizes_are_read_to_the_byte)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_place_problem *p = read_ok(
+        WORKLOAD("\"maxSizePerFPGA\": 9007199254740993, \"maxFPGAs\": 1, \"maxCPUs\": 0",
+                 "{\"id\": 1, " FORWARD ", \"size\": 9007199254740993}, "
+                 "{\"id\": 2, " FORWARD ", \"size\": 90071992547409930.5e-1, \"name\": \"\\\"7\"}, "
+                 "{\"id\": 3, " FORWARD ", \"size\": 123456789012345678}",
+                 ""),
+        arena);
+    cr_assert_eq(p->kinds[0].capacity_bytes, INT64_C(9007199254740993));
+    cr_assert_eq(p->bytes[0], INT64_C(9007199254740993));
+    cr_assert_eq(p->bytes[1], INT64_C(9007199254740994), "rounded up");
+    cr_assert_eq(p->bytes[2], INT64_C(123456789012345678));
+    clv_arena_free(arena);
+}
+
 Test(place_json, no_nodes_are_a_workload_too)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
