@@ -154,6 +154,7 @@ clv_status clv_place_solve(const clv_place_problem *p, const clv_place_options *
         status = clv_incumbent_open(&s.incumbent, &options->solve, p->n_nodes, arena, &result.solve,
                                     err);
     s.incumbent.proof_part = PROOF_PART;
+    clv_place_find_step(&s);
     if (status == CLV_OK)
         status = run_methods(&s, scratch, err);
     if (status == CLV_OK) {

@@ -1,5 +1,41 @@
 #include "solver/placement/common/place_search.h"
 
+#include <math.h>
+
+#define DOUBLE_BITS 53
+/* What rounding may have put on a bound that is lifted to the next step: far more than it does. */
+#define ROUNDING 0x1p-40
+
+/* The largest power of two that x is a multiple of, in place of *step if that is larger. */
+static void lower_step(double x, double *step)
+{
+    int exponent;
+    if (x <= 0)
+        return;
+    int64_t digits = (int64_t)ldexp(frexp(x, &exponent), DOUBLE_BITS);
+    double own = ldexp((double)(digits & -digits), exponent - DOUBLE_BITS);
+    if (*step <= 0 || own < *step)
+        *step = own;
+}
+
+void clv_place_find_step(clv_place_search *s)
+{
+    const clv_place_problem *p = s->p;
+    double step = 0, all = 0;
+    for (int32_t v = 0; v < p->n_nodes; v++) {
+        double most = 0;
+        for (int32_t k = 0; k < p->n_kinds; k++) {
+            double time = p->time[(size_t)k * (size_t)p->n_nodes + (size_t)v];
+            lower_step(time, &step);
+            most = fmax(most, time);
+        }
+        lower_step(p->send_cost[v], &step);
+        all += most + p->send_cost[v] * (1 + p->out_first[v + 1] - p->out_first[v]);
+    }
+    s->sums_round = all >= ldexp(step, DOUBLE_BITS - 1);
+    s->step = s->options->rules.objective == CLV_PLACE_DEVICES ? 1 : s->sums_round ? 0 : step;
+}
+
 double clv_place_best(const clv_place_search *s) { return s->result->solve.value.real; }
 double clv_place_bound(const clv_place_search *s) { return s->result->solve.bound.real; }
 double clv_place_seconds(const clv_place_search *s) { return clv_incumbent_seconds(&s->incumbent); }
@@ -45,6 +81,8 @@ clv_status clv_place_offer_groups(clv_place_search *s, const char *method, const
 
 void clv_place_raise(clv_place_search *s, const char *method, double bound)
 {
+    if (s->step > 0 && bound > 0 && isfinite(bound))
+        bound = fmax(bound, ceil(bound * (1 - ROUNDING) / s->step) * s->step);
     if (clv_incumbent_raise(&s->incumbent, clv_objval_real(bound), method))
         clv_incumbent_report(&s->incumbent, method, 0, 0);
 }

@@ -34,8 +34,14 @@ typedef struct {
     clv_place_solver *solve_part;
     clv_arena *judge_arena; /* of clv_place_judge(); rewound by it */
     clv_incumbent incumbent;
+    double step;              /* all objectives are multiples of it; 0: that is not known */
+    bool sums_round;          /* sums of times and costs may be rounded */
     int64_t enumeration_work; /* that all assignments took, or more (enumerate_assignments.h) */
 } clv_place_search;
+
+/* Finds step and sums_round: sums of numbers that are all multiples of a power of two are exact as
+ * long as no sum has more than 53 bits. O(nodes * kinds + edges). */
+void clv_place_find_step(clv_place_search *s);
 
 /* Objective of the best solution so far, INFINITY without; no legal solution is below the bound. */
 double clv_place_best(const clv_place_search *s);
@@ -55,7 +61,8 @@ clv_status clv_place_offer(clv_place_search *s, const char *method, const int32_
  */
 clv_status clv_place_offer_groups(clv_place_search *s, const char *method, const int32_t *group_of,
                                   const int32_t *device_of_group, clv_error *err);
-/* bound: proven for every legal solution, rounded down; INFINITY: there is none. */
+/* bound: proven for every legal solution, rounded down; INFINITY: there is none. Goes up to the
+ * next objective that a solution may have. */
 void clv_place_raise(clv_place_search *s, const char *method, double bound);
 
 #endif

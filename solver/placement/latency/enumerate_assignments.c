@@ -39,6 +39,7 @@ typedef struct {
     double left;            /* the least times of what is not placed: scratch */
     int32_t *paid_for;      /* by device: the last node whose send cost it pays: scratch */
     bool is_full;           /* memory, nearly: large classes come first */
+    double rounding;        /* the part by which sums here and the judge's may differ */
     clv_int128 spare_bytes; /* that all devices have left when all is placed */
     int64_t work, most_work;
     int32_t n_tries;
@@ -126,7 +127,7 @@ static double least_objective(enumeration *s)
     }
     if (!latency || s->tables->n_columns == s->tables->n_devices)
         most = fmax(most, all / s->tables->n_devices);
-    return most * (1 - ROUNDING);
+    return most * (1 - s->rounding);
 }
 
 /* No assignment with what is placed so far is legal and better. */
@@ -137,7 +138,7 @@ static bool is_hopeless(enumeration *s)
     if (rules->objective == CLV_PLACE_DEVICES)
         return s->n_used >= best || (rules->max_load > 0 && least_objective(s) > rules->max_load);
     double least = least_objective(s);
-    return least > 0 && least >= best * (1 - 2 * ROUNDING);
+    return least > 0 && least >= best * (1 - 2 * s->rounding);
 }
 
 /* Room that the smallest class is too large for is lost: more than there is to spare? */
@@ -261,6 +262,7 @@ static clv_status alloc(enumeration *s, clv_arena *arena, clv_error *err)
     if (!s->order || !s->device_of || !s->bytes || !s->count || !s->load || !s->paid_for ||
         !s->least || !s->end)
         return clv_fail_nomem(err, "a small search");
+    s->rounding = s->search->sums_round ? ROUNDING : 0;
     s->spare_bytes = clv_place_room(f->p) - clv_place_bytes(f->p);
     find_least_times(s);
     put_in_order(s);
@@ -298,7 +300,7 @@ clv_status clv_enumerate_assignments(clv_place_search *search, const clv_latency
     CLV_TRY(alloc(&s, arena, err));
     CLV_TRY(place_from(&s, 0, err));
     if (!s.ended)
-        clv_place_raise(search, NAME, clv_place_best(search) * (1 - 4 * ROUNDING));
+        clv_place_raise(search, NAME, clv_place_best(search) * (1 - 4 * s.rounding));
     search->enumeration_work = l->work;
     return CLV_OK;
 }

@@ -195,6 +195,28 @@ Test(small_placements, few_of_many_assignments_fit)
     clv_arena_free(arena);
 }
 
+/* Whole numbers are added up without rounding, so the last digit counts, and bounds meet. */
+Test(small_placements, loads_that_differ_in_the_last_digit)
+{
+    const double t = 9e14;
+    oracle_problem of = { .n = 4,
+                          .n_classes = 4,
+                          .n_kinds = 1,
+                          .kind = { { 2, 100, true } },
+                          .time = { { t, t + 1, t + 2, t + 3 } },
+                          .bytes = { 1, 1, 1, 1 },
+                          .class_of = { 0, 1, 2, 3 } };
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        oracle_rules rules = { ORACLE_THROUGHPUT, i, 0 };
+        clv_place_result r = solve(placement_of(&of, arena), &rules, arena, 0);
+        cr_assert_eq(r.solve.end, CLV_END_OPTIMAL);
+        cr_assert(r.solve.value.real == 2 * t + 3 && r.solve.bound.real == 2 * t + 3,
+                  "%.17g, %.17g", r.solve.value.real, r.solve.bound.real);
+    }
+    clv_arena_free(arena);
+}
+
 /* Without a largest load any load is allowed. */
 Test(small_placements, two_devices_hold_three_nodes_without_a_largest_load)
 {
