@@ -86,9 +86,9 @@ static bool make(int folder, const char *base, bool is_folder, clv_temporary *re
         else
             snprintf(t.name, sizeof t.name, ".%.200s.%ld.%d" FILE_END, base, (long)getpid(), k);
         t.fd = open_new(folder, t.name, is_folder);
-        if (t.fd < 0 && errno != EEXIST)
+        if (t.fd < 0 && errno != EEXIST && errno != ENOENT)
             return false;
-        if (t.fd < 0)
+        if (t.fd < 0) /* taken, or a new folder that somebody who tidies up removed at once */
             continue;
         lock(t.fd);
         if (is_still(folder, t.name, t.fd)) {
