@@ -249,6 +249,32 @@ static clv_status keep_behind(local_op *l, clv_error *err)
                               &l->in[0], err);
 }
 
+/* A type of 4 or 2 bits has elements of a byte for ONNX Runtime 1.30, so a Cast from it to a type
+ * of 8 bits, or from 2 bits to 4, writes over its input where that is no longer needed: over
+ * elements that it has yet to read. It is given the same numbers in a wider type, behind a Concat
+ * of one input without which the runtime would leave that out. What nobody may write over stays:
+ * inputs of a model, weights, and where there is one element. */
+static clv_status widen_cast(local_op *l, clv_error *err)
+{
+    clv_emit *e = l->e;
+    const clv_type *of = e->s->types->of;
+    clv_tensor out = clv_op_output(e->s->model->main, l->op, 0);
+    const clv_new_attr axis = { .name = clv_str_of("axis"), .kind = CLV_NEW_INT };
+    bool casts = clv_str_is(l->op->type, "Cast") || clv_str_is(l->op->type, "CastLike");
+    if (!casts || l->n_in == 0 || out.i < 0 || clv_map_get(&e->taken, l->in[0]) <= 0)
+        return CLV_OK;
+    const clv_type *from = &of[input_of(l, 0).i];
+    int bits = clv_dtype_bits(from->dtype), to = clv_dtype_bits(of[out.i].dtype);
+    clv_dtype wider = clv_dtype_moved_as(from->dtype, e->opset);
+    if (bits == 0 || bits >= 8 || to <= bits || to > 8 || from->rank <= 0 ||
+        wider == CLV_DT_UNDEFINED)
+        return CLV_OK;
+    const clv_emit_scope scope = scope_of_input(l, 0);
+    CLV_TRY(clv_emit_widen(&scope, from->dtype, wider, &l->in[0], err));
+    return clv_emit_node_with(&scope, "Concat", CLV_NAMES(l->in[0]), (clv_new_attrs){ &axis, 1 },
+                              &l->in[0], err);
+}
+
 /* -- halos -- */
 
 /* An input of an operator that is split along a dimension of which it reads the borders too. */
@@ -474,6 +500,7 @@ static clv_status run_here(local_op *l, clv_error *err)
             CLV_TRY(pad_chosen(l, k, err));
     }
     CLV_TRY(keep_behind(l, err));
+    CLV_TRY(widen_cast(l, err));
     CLV_TRY(name_outputs(l, err));
     CLV_TRY(make_node(l, &node, err));
     if (table < 0)

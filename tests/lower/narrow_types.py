@@ -163,6 +163,23 @@ def casts(dtype, opset):
                                     {"y": to_float(x)}, opset)
 
 
+def casts_in_place(dtype, opset):
+    """Casts to types whose elements have a byte, which runtimes write over the input's."""
+    whole, bits = TYPES[dtype][0].lstrip("u").startswith("int"), TYPES[dtype][1]
+    if bits == 8 or not whole:
+        return
+    for to, name in ((INT8, "int8"), (UINT8, "uint8"), (BOOL, "bool"), *([(22, "int4")] if bits == 2 else [])):
+        x = codes(dtype, (4, 5))
+        number = x.numbers().astype(np.int64)
+        y = Value(to, number != 0 if to == BOOL else number & 15 if to == 22 else number.astype(PLAIN[to]))
+        for cast, like in (("Cast", {}), ("CastLike", {"l": Value(to, np.zeros(1))})):
+            ins, how = (" l", {}) if like else ("", {"to": to})
+            yield f"{cast.lower()}_of_input_to_{name}", case([node(cast, f"x{ins}", "y", **how)], {"x": x}, {"y": y},
+                                                             opset, like)
+            yield f"{cast.lower()}_to_{name}", case([node("Cast", "x", "t", to=dtype), node(cast, f"t{ins}", "y", **how)],
+                                                    {"x": to_float(x)}, {"y": y}, opset, like)
+
+
 def quantised(dtype, opset):
     """QuantizeLinear and DequantizeLinear: of the whole, by axis, by blocks."""
     for how, shape, attrs, scales in (("tensor", (3, 5), {}, ()), ("axis", (3, 5), {"axis": 1}, (5,)),
@@ -246,7 +263,7 @@ def described(dtype, opset):
 def all_cases():
     for dtype, (name, _, first) in TYPES.items():
         for opset in sorted({first, max(first, 21), 25}):
-            for make in (casts, quantised, bodies, passed_on, described):
+            for make in (casts, casts_in_place, quantised, bodies, passed_on, described):
                 for what, one in make(dtype, opset):
                     yield f"{name}_{what}_opset{opset}", one
 
