@@ -24,6 +24,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
 static atomic_long calls, room;
 static long at = -1, size = -1;
 static char kind, from[4096], to[4096];
@@ -44,6 +46,8 @@ __attribute__((constructor)) static void begin(void)
     else if (sscanf(text, "count:%ld", &size) == 1)
         kind = 'c';
     atomic_store(&room, size);
+    unsetenv("LD_PRELOAD"); /* not of what the program starts */
+    unsetenv("CLEAVE_FAULT");
 }
 
 __attribute__((destructor)) static void end(void)
@@ -58,11 +62,11 @@ static void before(void)
         return;
     int error = errno;
     if (kind == 'k')
-        syscall(SYS_kill, getpid(), SIGKILL);
+        kill(getpid(), SIGKILL);
     if (kind == 's')
-        syscall(SYS_rename, from, to);
+        REAL(rename)(from, to);
     if (kind == 't')
-        syscall(SYS_truncate, from, size);
+        truncate(from, size);
     errno = error;
 }
 
@@ -78,8 +82,6 @@ static ssize_t fitting(size_t n)
     }
     return left < (long)n ? left : (ssize_t)n;
 }
-
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 #define OPEN(name)                                                                                 \
     int name(const char *path, int flags, ...)                                                     \
@@ -145,6 +147,19 @@ WRITE(pwrite, (int fd, const void *bytes, size_t n, off_t offset), (fd, bytes, n
 WRITE(pwrite64, (int fd, const void *bytes, size_t n, off_t offset), (fd, bytes, n, offset))
 WRITE(copy_file_range, (int fd_in, off_t *at_in, int fd, off_t *at_out, size_t n, unsigned flags),
       (fd_in, at_in, fd, at_out, n, flags))
+
+/* What has no function in every C library: renameat2(). */
+long syscall(long number, ...)
+{
+    long a[6];
+    va_list args;
+    va_start(args, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(args, long);
+    va_end(args);
+    before();
+    return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
 
 /* Takes the room at once, as the system's does. */
 int fallocate(int fd, int mode, off_t offset, off_t n)
