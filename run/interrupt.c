@@ -1,6 +1,5 @@
 #include "run/interrupt.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -10,34 +9,27 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/open_inside.h"
+#include "base/rename_unit.h"
 #include "base/streams.h"
+#include "base/temporary.h"
 
 /* Who makes or removes a file that a stop must not leave has the lock. A signal that finds it free
  * ends the process; one that does not is found by release().
  */
-#define PATH_ROOM 4096
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char temporary[PATH_ROOM]; /* "": none */
-static atomic_int came;           /* a signal, or 0 */
-static bool deferring;            /* of the thread that writes: has it the lock for a file? */
+static clv_temporary temporary = { .fd = -1 };
+static int parent = -1; /* the folder that it is in */
+static atomic_int came; /* a signal, or 0 */
+static bool deferring;  /* of the thread that writes: has it the lock for a file? */
 
 /* With the lock held. */
 static void remove_temporary(void)
 {
-    DIR *dir = *temporary ? opendir(temporary) : NULL;
-    char path[2 * PATH_ROOM];
-
-    for (struct dirent *e; dir && (e = readdir(dir));) {
-        snprintf(path, sizeof path, "%s/%s", temporary, e->d_name);
-        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            unlink(path);
-    }
-    if (dir)
-        closedir(dir);
-    if (*temporary)
-        rmdir(temporary);
-    *temporary = '\0';
+    clv_temporary_remove(parent, &temporary);
+    if (parent >= 0)
+        close(parent);
+    parent = -1;
 }
 
 /* With the lock held, for ever. */
@@ -62,18 +54,18 @@ static void release(void)
 
 clv_status clr_temporary_make(clv_arena *arena, const char **ret, clv_error *err)
 {
-    const char *base = getenv("TMPDIR");
-    char path[PATH_ROOM];
+    const char *given = getenv("TMPDIR"), *base = given && *given ? given : "/tmp";
 
-    snprintf(path, sizeof path, "%s/cleave-run.XXXXXX", base && *base ? base : "/tmp");
     pthread_mutex_lock(&lock);
-    bool made = mkdtemp(path) != NULL;
-    if (made)
-        memcpy(temporary, path, sizeof path);
+    parent = clv_open_folder(base);
+    if (parent >= 0)
+        clv_tidy_folder(parent);
+    bool made = parent >= 0 && clv_temporary_private(parent, "cleave-run", &temporary);
+    int fault = errno;
+    *ret = clv_arena_printf(arena, "%s/%s", base, temporary.name);
     release();
     if (!made)
-        return clv_fail(err, CLV_EIO, "cannot make the folder %s: %s", path, strerror(errno));
-    *ret = clv_arena_printf(arena, "%s", path);
+        return clv_fail(err, CLV_EIO, "cannot make a folder in %s: %s", base, strerror(fault));
     return *ret ? CLV_OK : clv_fail_nomem(err, "a path");
 }
 

@@ -16,8 +16,8 @@ void clr_signals_watch(void);
 /* Did a signal come? */
 bool clr_interrupted(void);
 
-/* A new folder below TMPDIR. One at a time. It and the files in it go with clr_temporary_remove(),
- * or when a signal ends the process. CLV_EIO. */
+/* A new folder below TMPDIR, from which what killed runs left goes first. One at a time. It and the
+ * files in it go with clr_temporary_remove(), or when a signal ends the process. CLV_EIO. */
 clv_status clr_temporary_make(clv_arena *arena, const char **ret, clv_error *err);
 void clr_temporary_remove(void);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,24 +69,39 @@ static void lock(int fd)
         continue;
 }
 
-static int open_new(int folder, const char *name, bool is_folder)
+typedef enum { ANY_FILE, ANY_FOLDER, PRIVATE_FOLDER } kind;
+
+static int open_new(int folder, const char *name, kind what)
 {
-    if (!is_folder)
+    if (what == ANY_FILE)
         return openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    return mkdirat(folder, name, 0777) == 0
-               ? openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-               : -1;
+    if (mkdirat(folder, name, what == PRIVATE_FOLDER ? 0700 : 0777) != 0)
+        return -1;
+    int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int error = errno;
+    if (fd < 0)
+        (void)unlinkat(folder, name, AT_REMOVEDIR);
+    errno = error;
+    return fd;
 }
 
-static bool make(int folder, const char *base, bool is_folder, clv_temporary *ret)
+/* Where others may write, the next name must not be foreseen: they could take it first. */
+static unsigned number_of(kind what, int try)
+{
+    unsigned number;
+    if (what == PRIVATE_FOLDER && getrandom(&number, sizeof number, 0) == (ssize_t)sizeof number)
+        return number;
+    return (unsigned)try;
+}
+
+static bool make(int folder, const char *base, kind what, clv_temporary *ret)
 {
     for (int k = 0; k < NAME_TRIES; k++) {
         clv_temporary t = { .fd = -1 };
-        if (is_folder)
-            snprintf(t.name, sizeof t.name, "%.200s" FOLDER_WORD "%ld-%d", base, (long)getpid(), k);
-        else
-            snprintf(t.name, sizeof t.name, ".%.200s.%ld.%d" FILE_END, base, (long)getpid(), k);
-        t.fd = open_new(folder, t.name, is_folder);
+        const char *form =
+            what == ANY_FILE ? ".%.200s.%ld.%u" FILE_END : "%.200s" FOLDER_WORD "%ld-%u";
+        snprintf(t.name, sizeof t.name, form, base, (long)getpid(), number_of(what, k));
+        t.fd = open_new(folder, t.name, what);
         if (t.fd < 0 && errno != EEXIST && errno != ENOENT)
             return false;
         if (t.fd < 0) /* taken, or a new folder that somebody who tidies up removed at once */
@@ -102,12 +118,17 @@ static bool make(int folder, const char *base, bool is_folder, clv_temporary *re
 
 bool clv_temporary_file(int folder, const char *base, clv_temporary *ret)
 {
-    return make(folder, base, false, ret);
+    return make(folder, base, ANY_FILE, ret);
 }
 
 bool clv_temporary_folder(int folder, const char *base, clv_temporary *ret)
 {
-    return make(folder, base, true, ret);
+    return make(folder, base, ANY_FOLDER, ret);
+}
+
+bool clv_temporary_private(int folder, const char *base, clv_temporary *ret)
+{
+    return make(folder, base, PRIVATE_FOLDER, ret);
 }
 
 /* -- removing -- */

@@ -22,6 +22,9 @@ typedef struct {
  * file is open to be written. False: errno. */
 bool clv_temporary_file(int folder, const char *base, clv_temporary *ret);
 bool clv_temporary_folder(int folder, const char *base, clv_temporary *ret);
+/* A folder that only this user may enter, and that is never renamed: for a place that others write
+ * to as well, as /tmp. */
+bool clv_temporary_private(int folder, const char *base, clv_temporary *ret);
 
 /* Removes it, a folder with all that is in it; no link is followed. Closes fd where it is open.
  * Nothing happens where there is none. errno stays. */

@@ -212,7 +212,7 @@ static clv_status measure_sums(const job *j, double empty_s, clv_error *err)
 clv_status clv_calibrate(const clv_calibrate_options *options, clv_arena *arena,
                          clv_calibration *ret, clv_error *err)
 {
-    const char *parent = getenv("TMPDIR");
+    const char *given = getenv("TMPDIR"), *parent = given && *given ? given : DEFAULT_PARENT;
     clv_calibration made = { .devices = options->devices, .repeat = options->repeat };
     job j = { .timing = { .runner = options->runner,
                           .repeat = options->repeat,
@@ -220,6 +220,7 @@ clv_status clv_calibrate(const clv_calibrate_options *options, clv_arena *arena,
                           .stop_ctx = options->stop_ctx },
               .arena = arena,
               .c = &made };
+    clv_folder folder;
     double empty_s = 0;
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     if (options->devices < 1 || options->devices > CLV_CALIBRATE_DEVICES_MAX)
@@ -228,12 +229,13 @@ clv_status clv_calibrate(const clv_calibrate_options *options, clv_arena *arena,
     if (pages < 1 || page < 1)
         return clv_fail(err, CLV_EUNSUPP, "the system does not report how much memory it has");
     made.memory_bytes = (int64_t)pages * page;
-    CLV_TRY(
-        clv_folder_make(parent && *parent ? parent : DEFAULT_PARENT, arena, &j.timing.folder, err));
+    clv_folder_tidy(parent);
+    CLV_TRY(clv_folder_make(parent, arena, &folder, err));
+    j.timing.folder = folder.path;
     clv_status status = measure_operators(&j, &empty_s, err);
     if (status == CLV_OK)
         status = measure_sums(&j, empty_s, err);
-    clv_folder_remove(j.timing.folder);
+    clv_folder_remove(&folder);
     if (status == CLV_OK)
         *ret = made;
     return status;

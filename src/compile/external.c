@@ -173,11 +173,11 @@ static clv_status compile(clv_compiler *self, const clv_compile_worker *worker,
                           clv_compile_report *report, clv_error *err)
 {
     const external *x = (const external *)self;
-    const char *folder;
+    clv_folder folder;
     clv_verdict made;
     CLV_TRY(clv_folder_make(x->parent, worker->arena, &folder, err));
-    clv_status status = judge_in(x, folder, worker, candidate, &made, err);
-    clv_folder_remove(folder);
+    clv_status status = judge_in(x, folder.path, worker, candidate, &made, err);
+    clv_folder_remove(&folder);
     if (status != CLV_OK)
         return status;
     *verdict = made;
@@ -201,6 +201,7 @@ static clv_status set_up(external *x, const clv_external_options *options, clv_e
     if (!x->options.command || !x->parent)
         return clv_fail_nomem(err, "the compiler");
     x->base.name = x->options.command;
+    clv_folder_tidy(x->parent);
     return copy_environment(x, err);
 }
 

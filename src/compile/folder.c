@@ -9,20 +9,54 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/open_inside.h"
+#include "base/rename_unit.h"
+
 #define OPEN_AT_ONCE 16 /* folders that nftw() keeps open */
 
-clv_status clv_folder_make(const char *parent, clv_arena *arena, const char **ret, clv_error *err)
+void clv_folder_tidy(const char *parent)
 {
-    char *real = realpath(parent, NULL);
-    char *path = clv_arena_printf(arena, "%s/cleave-XXXXXX", real ? real : parent);
-    bool found = real != NULL;
-    free(real);
-    if (!path)
-        return clv_fail_nomem(err, "a folder's name");
-    if (!found || !mkdtemp(path))
+    int fd = clv_open_folder(parent);
+    if (fd < 0)
+        return;
+    clv_tidy_folder(fd);
+    close(fd);
+}
+
+static clv_status make_in(clv_folder *folder, const char *parent, const char *real,
+                          clv_arena *arena, clv_error *err)
+{
+    if (!real || (folder->parent = clv_open_folder(real)) < 0 ||
+        !clv_temporary_private(folder->parent, "cleave", &folder->is))
         return clv_fail(err, CLV_EIO, "cannot make a folder in '%s': %s", parent, strerror(errno));
-    *ret = path;
-    return CLV_OK;
+    folder->path = clv_arena_printf(arena, "%s/%s", real, folder->is.name);
+    return folder->path ? CLV_OK : clv_fail_nomem(err, "a folder's name");
+}
+
+static void let_go(clv_folder *folder)
+{
+    clv_temporary_remove(folder->parent, &folder->is);
+    if (folder->parent >= 0)
+        close(folder->parent);
+}
+
+clv_status clv_folder_make(const char *parent, clv_arena *arena, clv_folder *ret, clv_error *err)
+{
+    clv_folder made = { .parent = -1, .is = { .fd = -1 } };
+    char *real = realpath(parent, NULL);
+    clv_status status = make_in(&made, parent, real, arena, err);
+    free(real);
+    if (status == CLV_OK)
+        *ret = made;
+    else
+        let_go(&made);
+    return status;
+}
+
+void clv_folder_remove(clv_folder *folder)
+{
+    clv_folder_clear(folder->path);
+    let_go(folder);
 }
 
 static bool write_all(int fd, const char *text, size_t n)
@@ -64,7 +98,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
     return 0;
 }
 
-void clv_folder_remove(const char *folder)
+void clv_folder_clear(const char *path)
 {
-    nftw(folder, remove_one, OPEN_AT_ONCE, FTW_DEPTH | FTW_PHYS);
+    nftw(path, remove_one, OPEN_AT_ONCE, FTW_DEPTH | FTW_PHYS);
 }

@@ -24,7 +24,7 @@ typedef struct {
     clv_arena *arena;
     clv_verify_result *ret;
     const clv_types *types;
-    const char *folder; /* temporary */
+    clv_folder folder; /* temporary */
     clv_error_growth growth;
     clv_reference whole;  /* a run of the model as it is */
     clv_reference *right; /* what forms are compared with */
@@ -209,7 +209,7 @@ static clv_status lower(job *j, const clv_lowering *l, const char *name, const c
 {
     clv_error own;
     clv_lower_summary summary;
-    char *folder = clv_arena_printf(j->arena, "%s/%s", j->folder, name);
+    char *folder = clv_arena_printf(j->arena, "%s/%s", j->folder.path, name);
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(j->arena), 0);
     if (!folder || !scratch) {
         clv_arena_free(scratch);
@@ -249,8 +249,8 @@ static clv_status run_form(job *j, const clv_lowering *l, const clv_graph *g, cl
     if (!out)
         return clv_fail_nomem(err, WHAT);
     clv_status status = run_folder(j, folder, out, g, f, err);
-    clv_folder_remove(folder);
-    clv_folder_remove(out);
+    clv_folder_clear(folder);
+    clv_folder_clear(out);
     return status;
 }
 
@@ -300,7 +300,7 @@ static clv_status compare_folder(job *j, clv_error *err)
         return CLV_OK;
     clv_status status =
         clv_lowered_folder_compare(j->req->lowered, want, j->arena, &f->unlike, err);
-    clv_folder_remove(want);
+    clv_folder_clear(want);
     return status;
 }
 
@@ -352,7 +352,7 @@ static clv_status run_all(job *j, clv_error *err)
     clv_runner_answer answer;
     clv_reference *whole = &j->whole;
     *whole = (clv_reference){ .runner = j->req->runner, .what = j->req->model_path };
-    if (!(whole->out = clv_arena_printf(j->arena, "%s/whole", j->folder)))
+    if (!(whole->out = clv_arena_printf(j->arena, "%s/whole", j->folder.path)))
         return clv_fail_nomem(err, WHAT);
     CLV_TRY(clv_runner_shapes(j->types, j->arena, &whole->runner.shapes, err));
     CLV_TRY(clv_reference_run(whole, j->arena, &answer, err));
@@ -362,7 +362,7 @@ static clv_status run_all(job *j, clv_error *err)
     j->ret->runtime = answer.runtime;
     j->right = whole;
     if (j->req->lowered) {
-        const char *out = clv_arena_printf(j->arena, "%s/folder.out", j->folder);
+        const char *out = clv_arena_printf(j->arena, "%s/folder.out", j->folder.path);
         clv_verified_form *f = &j->ret->form[0];
         CLV_TRY(out ? run_folder(j, j->req->lowered, out, j->req->model->main, f, err)
                     : clv_fail_nomem(err, WHAT));
@@ -426,10 +426,11 @@ clv_status clv_verify(const clv_verify_request *req, clv_arena *arena, clv_verif
     bool compares = req->lowered && !ret->why_not_written && ret->proof.holds && ret->stages.holds;
     if (ret->why_not_run && !compares)
         return CLV_OK;
+    clv_folder_tidy(req->folder);
     CLV_TRY(clv_folder_make(req->folder, arena, &j.folder, err));
     clv_status status = compares ? compare_folder(&j, err) : CLV_OK;
     if (status == CLV_OK && !ret->why_not_run)
         status = run_all(&j, err);
-    clv_folder_remove(j.folder);
+    clv_folder_remove(&j.folder);
     return status;
 }
