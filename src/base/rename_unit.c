@@ -85,10 +85,11 @@ static deed rename_one(const ends *e, bool is_new)
 {
     struct stat st;
     if (!is_new && rename_as(e, EXCHANGE)) {
-        if (fstatat(e->from, e->from_base, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(st.st_mode))
+        if (fstatat(e->from, e->from_base, &st, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(st.st_mode) ||
+            S_ISLNK(st.st_mode))
             return EXCHANGED;
-        (void)rename_as(e, EXCHANGE); /* a folder is no file to be replaced */
-        errno = EISDIR;
+        (void)rename_as(e, EXCHANGE); /* a folder or a device is no file to be replaced */
+        errno = S_ISDIR(st.st_mode) ? EISDIR : ENOTSUP;
         return NOTHING;
     }
     if (is_new || errno == ENOENT)

@@ -48,6 +48,9 @@ static clv_status check_place(const collecting *c, const char *place, bool is_mo
                         place);
     if (S_ISDIR(st.st_mode))
         return clv_fail(err, CLV_EUSAGE, "%s is a folder, expected a file name", place);
+    if (!S_ISREG(st.st_mode)) /* a name that leads to a pipe or a device is the system's */
+        return clv_fail(err, CLV_EUSAGE, "%s is no regular file: expected one, or a new name",
+                        place);
     return CLV_OK;
 }
 

@@ -142,6 +142,14 @@ Test(weights, what_is_wrong_is_reported)
     ends(0, "shard", "m.onnx --layout two.json -o s -q");
     run_refused(folder, 2, "shard", "m.onnx --layout two.json -o s", "exists and is not empty");
     run_refused(folder, 2, "collect", "s -o new.onnx", "w.bin exists");
+    run_result made = run_in(folder, "mkdir n && mkfifo n/pipe && ln -s pipe n/link");
+    run_free(&made);
+    run_refused(folder, 2, "collect", "s -o n/pipe", "n/pipe is no regular file");
+    run_refused(folder, 2, "collect", "s -o n/link", "n/link is no regular file");
+    run_result same =
+        run_in(folder, "test -p n/pipe && test -h n/link && test $(ls n | wc -l) = 2");
+    cr_expect_eq(same.code, 0);
+    run_free(&same);
     file_write(folder, "s/rest.bin", "x", 1);
     run_refused(folder, 65, "collect", "s -o new.onnx",
                 "rest.bin has 1 bytes, but weights.json says");
