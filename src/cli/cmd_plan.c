@@ -382,29 +382,51 @@ static int print_no_plan(cli *c, const job *j, const cleave_plan *plan, const cl
     return code == CLI_EXIT_OK ? CLI_EXIT_NO_PLAN : code;
 }
 
-/* Files first: a reader of our output that goes away must not cost the user the result. */
+static cleave_status save_model(cli *c, const char *path, cleave_model *model,
+                                const cleave_plan *plan, cleave_error *error)
+{
+    cleave_control control = cli_control(c);
+
+    if (!path)
+        return CLEAVE_OK;
+    cli_be_careful_of(path);
+    return cleave_annotate(model, plan, NULL, path, &control, error);
+}
+
+static cleave_status save_plan(const char *path, const cleave_plan *plan, cleave_error *error)
+{
+    if (!path)
+        return CLEAVE_OK;
+    cli_be_careful_of(path);
+    return cleave_report_save(cleave_plan_report(plan), path, error);
+}
+
+/* Before anything is printed: a reader of our output that goes away must not cost the user the
+ * result. Streams come first, as a file would stay where they fail. */
 static int save(cli *c, const job *j, cleave_model *model, const cleave_plan *plan)
 {
     cleave_control control = cli_control(c);
-    cleave_error error = { .status = CLEAVE_OK };
+    cleave_error error;
+    cleave_status status = CLEAVE_OK;
+    const char *model_stream = j->output && clv_is_stream(j->output) ? j->output : NULL;
+    const char *plan_stream = j->plan_out && clv_is_stream(j->plan_out) ? j->plan_out : NULL;
 
-    bool both =
-        j->output && j->plan_out && !clv_is_stream(j->output) && !clv_is_stream(j->plan_out);
-    if (both) {
+    if (j->output && j->plan_out && !model_stream && !plan_stream) {
         cli_be_careful(true);
-        cleave_plan_save(model, plan, NULL, j->output, j->plan_out, &control, &error);
-    } else if (j->output) {
-        cli_be_careful_of(j->output);
-        cleave_annotate(model, plan, NULL, j->output, &control, &error);
-    }
-    if (error.status == CLEAVE_OK && j->plan_out && !both) {
-        cli_be_careful_of(j->plan_out);
-        if (j->output && clv_is_stream(j->plan_out))
-            cli_forget_signals(); /* the model is there, and a stream leaves nothing behind */
-        cleave_report_save(cleave_plan_report(plan), j->plan_out, &error);
+        status = cleave_plan_save(model, plan, NULL, j->output, j->plan_out, &control, &error);
+    } else {
+        status = save_model(c, model_stream, model, plan, &error);
+        if (status == CLEAVE_OK)
+            status = save_plan(plan_stream, plan, &error);
+        if (status == CLEAVE_OK && (model_stream || plan_stream))
+            cli_has_written(c, plan_stream ? "--plan-out" : "--output");
+        if (status == CLEAVE_OK && !model_stream)
+            status = save_model(c, j->output, model, plan, &error);
+        if (status == CLEAVE_OK && !plan_stream)
+            status = save_plan(j->plan_out, plan, &error);
     }
     cli_forget_signals();
-    return error.status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);
+    return status == CLEAVE_OK ? CLI_EXIT_OK : cli_fail_library(c, &error);
 }
 
 static int make(cli *c, job *j, cleave_model *model)

@@ -310,6 +310,16 @@ Test(plan, the_same_request_gives_the_same_bytes_at_any_number_of_jobs)
     cr_expect(file_same(folder, "a.onnx.plan.json", "b.onnx.plan.json"));
 }
 
+/* A stream cannot be taken back, but a model can be kept back. */
+Test(plan, where_the_plan_cannot_be_written_is_no_model)
+{
+    int before = folder_count(folder);
+    check(74, "plan --devices 2 -o o.onnx --plan-out /dev/full m.onnx", "");
+    cr_expect_eq(folder_count(folder), before);
+    check(74, "plan --devices 2 -o /dev/full --plan-out p.json m.onnx", "");
+    cr_expect_eq(folder_count(folder), before);
+}
+
 Test(plan, files_are_written_only_where_asked)
 {
     int before = folder_count(folder);
