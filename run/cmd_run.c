@@ -184,6 +184,8 @@ static clv_status check_operands(const cli_args *args, bool *ret_folder, clv_err
             return clv_fail(err, CLV_EUSAGE, "'%s' is one too many, expected one folder", path);
         if (S_ISDIR(st.st_mode) && i > 0)
             return clv_fail(err, CLV_EUSAGE, "'%s' is a folder, expected a model", path);
+        if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) /* the runtime would wait for a pipe */
+            return clv_fail(err, CLV_EIO, "%s is not a regular file", path);
         *ret_folder = S_ISDIR(st.st_mode);
     }
     return CLV_OK;
@@ -191,11 +193,12 @@ static clv_status check_operands(const cli_args *args, bool *ret_folder, clv_err
 
 /* -- outputs -- */
 
-static clv_status make_folder(const char *folder, clv_error *err)
+static clv_status make_folder(const char *folder, bool *ret_made, clv_error *err)
 {
     struct stat st;
 
-    if (mkdir(folder, 0777) == 0)
+    *ret_made = mkdir(folder, 0777) == 0;
+    if (*ret_made)
         return CLV_OK;
     int why = errno;
     if (stat(folder, &st) == 0 && S_ISDIR(st.st_mode))
@@ -224,21 +227,34 @@ static clv_status handle_output(job *j, int32_t i, clr_value_stats *stats, const
     return status;
 }
 
+/* Of a folder that this run has made. */
+static void take_back(const char *folder, const char *const *files, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        if (files[i])
+            (void)unlink(files[i]);
+    (void)rmdir(folder);
+}
+
 static clv_status handle_outputs(job *j, clv_error *err)
 {
     int32_t n = j->program.n_outputs;
+    clv_status status = CLV_OK;
+    bool made = false;
     clr_value_stats *stats = CLV_NEW_ARRAY(j->arena, clr_value_stats, n);
     const char **files = CLV_NEW_ARRAY(j->arena, const char *, n);
 
     if (!stats || !files)
         return clv_fail_nomem(err, "the run");
     if (j->v[OUTPUT].text)
-        CLV_TRY(make_folder(j->v[OUTPUT].text, err));
-    for (int32_t i = 0; i < n; i++)
-        CLV_TRY(handle_output(j, i, &stats[i], &files[i], err));
+        CLV_TRY(make_folder(j->v[OUTPUT].text, &made, err));
+    for (int32_t i = 0; i < n && status == CLV_OK; i++)
+        status = handle_output(j, i, &stats[i], &files[i], err);
+    if (status != CLV_OK && made)
+        take_back(j->v[OUTPUT].text, files, n);
     j->report.outputs = stats;
     j->report.files = files;
-    return CLV_OK;
+    return status;
 }
 
 static clv_status read_profiles(job *j, clv_error *err)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json_out.h"
+#include "base/show.h"
 #include "base/units.h"
 
 #define NODES_SHOWN 20 /* of each model, the slowest; JSON has all */
@@ -21,25 +22,37 @@ typedef struct {
 
 CLV_PRINTF(2, 3) static void append(page *p, const char *fmt, ...)
 {
-    va_list args;
-    char line[2 * CLV_MESSAGE_SIZE];
+    va_list args, again;
 
     va_start(args, fmt);
-    int n = vsnprintf(line, sizeof line, fmt, args);
-    va_end(args);
-    size_t length = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
-    if (p->n + length + 1 > p->cap) {
-        size_t cap = 2 * (p->n + length + 1);
-        char *grown = clv_arena_grow(p->arena, p->text, p->cap, cap, 1);
-        if (!grown) {
-            p->failed = true;
-            return;
-        }
-        p->text = grown;
-        p->cap = cap;
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, fmt, args);
+    size_t room = p->n + (size_t)(n > 0 ? n : 0) + 1;
+    if (room > p->cap) {
+        char *grown = clv_arena_grow(p->arena, p->text, p->cap, 2 * room, 1);
+        p->failed = p->failed || !grown;
+        p->text = grown ? grown : p->text;
+        p->cap = grown ? 2 * room : p->cap;
     }
-    memcpy(p->text + p->n, line, length);
-    p->n += length;
+    if (room <= p->cap) {
+        vsnprintf(p->text + p->n, p->cap - p->n, fmt, again);
+        p->n = room - 1;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+/* A name of the model's or a path: a terminal gets no control characters. */
+static const char *shown(page *p, const char *name)
+{
+    size_t n = strlen(name), size = n * CLV_SHOWN_MAX + 1;
+    char *text = clv_arena_take(p->arena, size);
+    if (!text) {
+        p->failed = true;
+        return "";
+    }
+    clv_show(text, size, name, n);
+    return text;
 }
 
 static void show_seconds(char buf[static 32], double seconds)
@@ -56,10 +69,10 @@ static void append_outputs(page *p, const clr_report *r)
         const clr_value_stats *f = &r->outputs[i];
         char shape[400], min[32], max[32];
         if (!f->is_tensor) {
-            append(p, "  %s  is no tensor\n", program->outputs[i].name);
+            append(p, "  %s  is no tensor\n", shown(p, program->outputs[i].name));
             continue;
         }
-        append(p, "  %s  %s  %016" PRIx64, program->outputs[i].name,
+        append(p, "  %s  %s  %016" PRIx64, shown(p, program->outputs[i].name),
                clr_shape_text(shape, sizeof shape, &f->shape), f->checksum);
         if (f->has_numbers && f->finite)
             append(p, "  %s to %s", clv_json_number_text(min, f->min),
@@ -67,7 +80,7 @@ static void append_outputs(page *p, const clr_report *r)
         if (f->nan || f->inf)
             append(p, "  %" PRId64 " NaN, %" PRId64 " infinite", f->nan, f->inf);
         if (r->files && r->files[i])
-            append(p, "  in %s", r->files[i]);
+            append(p, "  in %s", shown(p, r->files[i]));
         append(p, "\n");
     }
 }
@@ -83,8 +96,8 @@ static void append_models(page *p, const clr_report *r)
         show_seconds(load, r->x->sessions[i].load_s);
         show_seconds(run, r->measured.times[i].run_s);
         show_seconds(waited, r->measured.times[i].waited_s);
-        append(p, "%-24s %10s %10s %10s %10s %10s\n", program->models[i].file, load, run, waited,
-               clv_show_bytes(held, r->x->memory[i].loaded_bytes),
+        append(p, "%-24s %10s %10s %10s %10s %10s\n", shown(p, program->models[i].file), load, run,
+               waited, clv_show_bytes(held, r->x->memory[i].loaded_bytes),
                clv_show_bytes(more, r->x->memory[i].run_peak_bytes));
     }
 }
@@ -96,7 +109,7 @@ static void append_nodes(page *p, const clr_report *r, int32_t model)
     double below = 0;
     int32_t last = -1;
 
-    append(p, "\nslowest nodes of %s\n", r->x->program->models[model].file);
+    append(p, "\nslowest nodes of %s\n", shown(p, r->x->program->models[model].file));
     for (int k = 0; k < NODES_SHOWN && k < nodes->n; k++) {
         int32_t best = -1;
         for (int32_t i = 0; i < nodes->n; i++) {
@@ -111,7 +124,8 @@ static void append_nodes(page *p, const clr_report *r, int32_t model)
         below = nodes->at[best].seconds;
         last = best;
         show_seconds(time, below / (double)(nodes->at[best].runs > 0 ? nodes->at[best].runs : 1));
-        append(p, "  %10s  %-20s %s\n", time, nodes->at[best].op_type, nodes->at[best].name);
+        append(p, "  %10s  %-20s %s\n", time, shown(p, nodes->at[best].op_type),
+               shown(p, nodes->at[best].name));
     }
 }
 
@@ -123,7 +137,7 @@ const char *clr_report_text(const clr_report *r, clv_arena *arena)
 
     show_seconds(time, r->measured.median_s);
     if (program->n_models == 1)
-        append(&p, "%s", program->models[0].file);
+        append(&p, "%s", shown(&p, program->models[0].file));
     else
         append(&p, "%" PRId32 " models, %s%s", program->n_models, program->folder ? "form " : "a ",
                program->form);

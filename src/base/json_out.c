@@ -76,7 +76,9 @@ static void append_escaped(clv_json_out *out, unsigned char c)
     append_text(out, buf);
 }
 
-/* Plain characters are copied in runs. A NUL counts as invalid: readers in C would stop at it. */
+/* Plain characters are copied in runs. A NUL counts as invalid: readers in C would stop at it.
+ * Control characters are escaped, those of 8 bits too (U+0080 to U+009F, of two bytes): JSON may be
+ * printed on a terminal. */
 static void append_string(clv_json_out *out, clv_str s)
 {
     const unsigned char *p = (const unsigned char *)s.at;
@@ -88,15 +90,17 @@ static void append_string(clv_json_out *out, clv_str s)
         if (i == n)
             break;
         int size = clv_utf8_char(p + i, n - i);
-        bool plain = size > 0 && p[i] >= 0x20 && p[i] != '"' && p[i] != '\\';
+        bool wide_control = size == 2 && p[i] == 0xc2 && p[i + 1] < 0xa0;
+        bool plain = size > 0 && p[i] >= 0x20 && p[i] != 0x7f && p[i] != '"' && p[i] != '\\' &&
+                     !wide_control;
         if (!plain) {
             if (i > run)
                 append(out, s.at + run, i - run);
             if (size == 0 || p[i] == 0)
                 append(out, "\xef\xbf\xbd", 3);
             else
-                append_escaped(out, p[i]);
-            run = i + 1;
+                append_escaped(out, p[i + (wide_control ? 1 : 0)]);
+            run = i + (wide_control ? 2 : 1);
         }
         i += size > 0 ? (size_t)size : 1;
     }

@@ -1,9 +1,11 @@
 #include "cli/cmd_verify.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/answer.h"
@@ -123,12 +125,16 @@ static int print_verdict(cli *c, const cleave_verification *v)
 /* A plan file is JSON; a model never begins like that. */
 static bool is_plan_file(const char *path)
 {
-    FILE *f = fopen(path, "rb");
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hang us */
+    FILE *f = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? fdopen(fd, "rb") : NULL;
     int byte = '{'; /* what cannot be read is for the reader of plans */
     while (f && (byte = getc(f)) != EOF && isspace(byte))
         ;
     if (f)
         (void)fclose(f);
+    else if (fd >= 0)
+        close(fd);
     return byte == '{' || byte == EOF;
 }
 

@@ -495,6 +495,19 @@ Test(json, invalid_utf_8_and_nul_are_written_as_the_replacement_character)
     clv_arena_free(arena);
 }
 
+/* As "\u009b" they say the same to a reader, and nothing to a terminal. */
+Test(json, control_characters_are_escaped)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_json_out out;
+    clv_json_begin(&out, arena, false);
+    clv_json_put_string(&out, NULL, "a\x1b\x7f\xc2\x80z\xc2\x9f\xc2\xa0");
+    cr_assert_eq(clv_json_end(&out, NULL), CLV_OK);
+    cr_assert_str_eq(out.text, "\"a\\u001b\\u007f\\u0080z\\u009f\xc2\xa0\"\n");
+    clv_json_free(parsed(out.text));
+    clv_arena_free(arena);
+}
+
 /* Any bytes as a string, written and read: what is valid comes back the same. */
 Test(json, every_character_survives_writing_and_reading)
 {

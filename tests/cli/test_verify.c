@@ -129,6 +129,14 @@ Test(verify, prints_one_object_that_the_schema_knows)
 
 /* -- bad input -- */
 
+Test(verify, a_plan_that_is_a_pipe_is_not_waited_for)
+{
+    run_result r = run_in(folder, "mkfifo pipe && timeout 10 %s verify m.onnx pipe", TEST_CLEAVE);
+    cr_expect_eq(r.code, 74, "%d", r.code);
+    cr_expect(strstr(r.err, "pipe is not a regular file"), "%s", r.err);
+    run_free(&r);
+}
+
 Test(verify, refuses_a_plan_of_another_model)
 {
     char path[600];

@@ -138,12 +138,35 @@ Test(run, json_is_as_its_schema_says)
     run_is_valid(folder, "run", "r.json");
 }
 
+/* Of paths and of models. */
+Test(run, names_are_shown_without_control_characters)
+{
+    test_onnx *m = new_model();
+    test_graph *g = onnx_main(m);
+    char name[2100] = "y\xc2\x9b"
+                      "1m\xff"; /* and too long for one line of words */
+    memset(name + strlen(name), 'n', 2000);
+    onnx_input(g, "x", FLOAT, "2");
+    onnx_node(g, "Relu", "r", "x", name);
+    onnx_output(g, name, FLOAT, "2");
+    write_model(m, "m.onnx");
+    run_result r = run_in(folder, "%s/cleave-run run m.onnx --random -o \"$(printf 'o\\033[31m')\"",
+                          TEST_BINARY_DIR);
+    cr_expect_eq(r.code, 0, "%s", r.err);
+    cr_expect(strstr(r.out, "y\\xc2\\x9b1m\\xffnnn") && strstr(r.out, "nnn  float32[2]  "), "%s",
+              r.out);
+    cr_expect(strstr(r.out, "in o\\x1b[31m/output_0.pb\n"), "%s", r.out);
+    run_free(&r);
+}
+
 Test(run, the_profile_leaves_nothing_behind)
 {
     matmul("m.onnx");
     char *line = NULL;
     cr_assert(asprintf(&line, "run m.onnx --random --bind batch=2 --profile") > 0);
-    run_result r = run_in(folder, "mkdir tmp && TMPDIR=$PWD/tmp %s/cleave-run %s && ls tmp",
+    run_result r = run_in(folder, /* nor what one that was killed has left */
+                          "mkdir -p tmp/cleave-run.tmp-cleave-9-9 && "
+                          "TMPDIR=$PWD/tmp %s/cleave-run %s && ls tmp",
                           TEST_BINARY_DIR, line);
     cr_expect_eq(r.code, 0, "%s", r.err);
     cr_expect(strstr(r.out, "slowest nodes of m.onnx"), "%s", r.out);
@@ -166,10 +189,19 @@ Test(run, a_file_that_may_not_grow_is_named)
     run_free(&r);
     r = run_in(folder,
                "ulimit -f 2; %s/cleave-run run m.onnx --random --bind batch=5000 -o out; "
-               "echo $?; ls tmp out",
+               "echo $?; ls tmp; test -e out || echo none",
                TEST_BINARY_DIR);
-    cr_expect_str_eq(r.out, "74\nout:\n\ntmp:\n");
+    cr_expect_str_eq(r.out, "74\nnone\n");
     cr_expect(strstr(r.err, "cannot write out/output_0.pb: File too large"), "%s", r.err);
+    run_free(&r);
+}
+
+Test(run, a_model_that_is_a_pipe_is_not_waited_for)
+{
+    run_result r =
+        run_in(folder, "mkfifo pipe; timeout 10 %s/cleave-run run pipe", TEST_BINARY_DIR);
+    cr_expect_eq(r.code, 74, "%d", r.code);
+    cr_expect(strstr(r.err, "pipe is not a regular file"), "%s", r.err);
     run_free(&r);
 }
 
