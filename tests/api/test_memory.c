@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "support/api.h"
 #include "support/api_fixture.h"
+#include "support/onnx_builder.h"
 #include "support/run.h"
 
 static api_fixture f;
+static cleave_plan *whole; /* whole operators on devices */
 
 static const char runner_script[] =
     "#!/bin/sh\n"
@@ -22,6 +25,19 @@ static const char runner_script[] =
     "  { printf \"%s{\\\"cpu_runs_ms\\\": [%d]}\", (NR > 1 ? \", \" : \"\"), NR * 10 } END { print "
     "\"]}\" }' ;;\n"
     "esac\n";
+
+static void write_symbolic(void)
+{
+    char path[700];
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    snprintf(path, sizeof path, "%s/symbolic.onnx", f.folder);
+    onnx_input(g, "x", 1, "batch,6");
+    onnx_node(g, "Relu", "r", "x", "y");
+    onnx_output(g, "y", 1, "batch,6");
+    onnx_write(m, path);
+    onnx_free(m);
+}
 
 /* Folders and a runner, for flows that need more than one of each object. */
 static void set_up(void)
@@ -38,8 +54,16 @@ static void set_up(void)
         cr_assert_eq(cleave_lower(f.model, f.plan, &o, path, NULL, NULL, &f.error), CLEAVE_OK, "%s",
                      f.error.message);
     }
+    cleave_plan_options o = plan_options();
+    o.max_tensor_devices = 1;
+    cr_assert_eq(cleave_plan_make(f.model, &o, NULL, &whole, &f.error), CLEAVE_OK);
+    write_symbolic();
 }
-static void tear_down(void) { api_fixture_free(&f); }
+static void tear_down(void)
+{
+    cleave_plan_free(whole);
+    api_fixture_free(&f);
+}
 
 TestSuite(api_memory, .init = set_up, .fini = tear_down, .timeout = 600);
 
@@ -66,6 +90,19 @@ static cleave_status open_bytes(const cleave_control *c, int variant)
     cleave_status s = cleave_model_open_bytes(bytes, n, NULL, c, &m, &f.error);
     cleave_model_free(m);
     free(bytes);
+    return s;
+}
+
+static cleave_status bind(const cleave_control *c, int variant)
+{
+    cleave_model *m = NULL;
+    char path[700];
+    (void)variant;
+    snprintf(path, sizeof path, "%s/symbolic.onnx", f.folder);
+    cleave_status s = cleave_model_open(path, c, &m, &f.error);
+    if (s == CLEAVE_OK)
+        s = cleave_model_bind(m, "batch", 4, &f.error);
+    cleave_model_free(m);
     return s;
 }
 
@@ -237,12 +274,13 @@ static cleave_status shard(const cleave_control *c, int variant)
     return cleave_shard(f.model, f.path[API_PLAN], f.path[API_OUTPUT], &o, c, &f.error);
 }
 
+/* variant 2: nothing is written. */
 static cleave_status reshard(const cleave_control *c, int variant)
 {
     cleave_report *r = NULL;
-    cleave_shard_options o = shard_options(variant);
-    cleave_status s = cleave_reshard(f.path[API_SHARDS], f.path[API_PLAN], f.path[API_OUTPUT], &o,
-                                     c, &r, &f.error);
+    cleave_shard_options o = shard_options(variant % 2);
+    cleave_status s = cleave_reshard(f.path[API_SHARDS], f.path[API_PLAN],
+                                     variant < 2 ? f.path[API_OUTPUT] : NULL, &o, c, &r, &f.error);
     cleave_report_free(r);
     return s;
 }
@@ -267,6 +305,21 @@ static cleave_status annotate(const cleave_control *c, int variant)
     return cleave_annotate(f.model, f.plan, &o, f.path[API_OUTPUT], c, &f.error);
 }
 
+/* Both files in one folder, and the plan in another. */
+static cleave_status plan_save(const cleave_control *c, int variant)
+{
+    char model[700], plan[700];
+    cr_assert_eq(mkdir(f.path[API_OUTPUT], 0700), 0);
+    snprintf(model, sizeof model, "%s/p.onnx", f.path[API_OUTPUT]);
+    snprintf(plan, sizeof plan, "%s%s", variant ? f.folder : f.path[API_OUTPUT], "/p.json");
+    cleave_status s = cleave_plan_save(f.model, f.plan, NULL, model, plan, c, &f.error);
+    if (s != CLEAVE_OK)
+        cr_expect_eq(rmdir(f.path[API_OUTPUT]), 0, "plan_save left a file");
+    else if (variant)
+        remove(plan);
+    return s;
+}
+
 static cleave_status strip(const cleave_control *c, int variant)
 {
     cleave_model *m = NULL;
@@ -284,12 +337,18 @@ static cleave_status lower(const cleave_control *c, int variant)
         { .form = CLEAVE_FORM_DEVICES },
         { .form = CLEAVE_FORM_DEVICES, .collectives = CLEAVE_COLLECTIVES_TENSORRT },
         { .form = CLEAVE_FORM_DEVICES, .weights = CLEAVE_WEIGHTS_RANGES },
+        { .form = CLEAVE_FORM_DEVICES, .weights = CLEAVE_WEIGHTS_SAFETENSORS },
         { .form = CLEAVE_FORM_EMULATE },
+        { .form = CLEAVE_FORM_ORT_OPTIONS },
+        { .form = CLEAVE_FORM_ORT_OPTIONS, .weights = CLEAVE_WEIGHTS_RANGES },
+        { .form = CLEAVE_FORM_OLIVE },
     };
     cleave_report *r = NULL;
     cleave_lower_options o = of[variant];
     o.size = sizeof o;
-    cleave_status s = cleave_lower(f.model, f.plan, &o, f.path[API_OUTPUT], c, &r, &f.error);
+    bool is_whole = o.form >= CLEAVE_FORM_ORT_OPTIONS;
+    cleave_status s =
+        cleave_lower(f.model, is_whole ? whole : f.plan, &o, f.path[API_OUTPUT], c, &r, &f.error);
     cleave_report_free(r);
     return s;
 }
@@ -339,6 +398,7 @@ static const struct {
 } flows[] = {
     { "model_open", open_model, 2, false },
     { "model_open_bytes", open_bytes, 2, false },
+    { "model_bind", bind, 1, false },
     { "model_inspect", inspect, 3, false },
     { "model_shards", shards, 3, false },
     { "rules", rules, 2, false },
@@ -351,12 +411,13 @@ static const struct {
     { "intra_op_problem_open", open_intra_op, 1, false },
     { "intra_op_solve", solve, 2, false },
     { "shard", shard, 6, false },
-    { "reshard", reshard, 2, false },
+    { "reshard", reshard, 3, false },
     { "collect", collect, 1, false },
     { "check_output", check_output, 2, false },
     { "annotate", annotate, 2, false },
+    { "plan_save", plan_save, 2, false },
     { "strip", strip, 2, false },
-    { "lower", lower, 5, false },
+    { "lower", lower, 9, false },
     { "verify", verify, 4, false },
     { "calibrate", calibrate, 1, false },
     { "report_save", save_report, 1, false },
