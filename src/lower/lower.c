@@ -181,6 +181,8 @@ static clv_status make_initialiser(writing_file *x, const clv_emit_weight *part,
         (bytes <= INLINE_BYTES && data->kind != CLV_DATA_ABSENT))
         return w->only_lists ? CLV_OK
                              : clv_model_file_inline(w->s, part, &w->weights, x->arena, ret, err);
+    if (w->l->weights != CLV_PARTS_RANGES) /* before room is taken for all files */
+        CLV_TRY(clv_weight_is_there(data, err));
     CLV_TRY(number_part(x, part, &id, err));
     const clv_part_place *place = clv_part_files_at(w->parts, id);
     *ret = (clv_new_tensor){ .name = part->name,

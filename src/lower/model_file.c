@@ -181,14 +181,20 @@ clv_status clv_model_file_make(const clv_spmd *s, clv_dialect dialect, clv_file_
 
 /* -- weights that stand in the file -- */
 
+clv_status clv_weight_is_there(const clv_tensor_data *data, clv_error *err)
+{
+    return data->kind != CLV_DATA_ABSENT
+               ? CLV_OK
+               : clv_fail(err, CLV_EIO, "weight '%.*s' is in the file '%.*s', which is not there",
+                          CLV_STR_ARG(data->name), CLV_STR_ARG(data->location));
+}
+
 /* All bytes of a weight. */
 static clv_status read_weight(const clv_model_weights *weights, int32_t weight, clv_arena *arena,
                               const void **ret, clv_error *err)
 {
     const clv_tensor_data *data = &weights->data[weight];
-    if (data->kind == CLV_DATA_ABSENT)
-        return clv_fail(err, CLV_EIO, "weight '%.*s' is in the file '%.*s', which is not there",
-                        CLV_STR_ARG(data->name), CLV_STR_ARG(data->location));
+    CLV_TRY(clv_weight_is_there(data, err));
     if (data->kind == CLV_DATA_NONE)
         return clv_fail(err, CLV_EUNSUPP, "weight '%.*s' is sparse or has texts: it cannot be cut",
                         CLV_STR_ARG(data->name));

@@ -51,6 +51,9 @@ typedef struct {
     clv_weight_source elements;
 } clv_model_weights;
 
+/* CLV_EIO: the file in which it lies is not there. */
+clv_status clv_weight_is_there(const clv_tensor_data *data, clv_error *err);
+
 /* The initialiser of a part that stands in the file itself; what is cut lives in the arena.
  * CLV_EIO: the weight is not there; CLV_EUNSUPP: it is sparse or has texts, and cannot be cut.
  * O(bytes of the weight). */

@@ -332,6 +332,28 @@ Test(lower, external_data_goes_along)
               "r/data"));
 }
 
+/* Room for four TiB of parts would be asked for first. */
+Test(lower, weights_that_are_not_there_are_missed_before_room_is_taken)
+{
+    char path[600];
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    onnx_input(g, "x", 1, "4,1048576");
+    onnx_weight_external(g, "w", 1, "1048576,1048576", "data/w.bin", 0, (int64_t)1 << 42);
+    onnx_node(g, "MatMul", "a", "x,w", "y");
+    onnx_output(g, "y", 1, "4,1048576");
+    snprintf(path, sizeof path, "%s/e.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+    cleave("plan -q --devices 2 --memory 100TiB --no-output --plan-out e.json e.onnx");
+    for (int i = 0; i < 2; i++) {
+        char args[100];
+        snprintf(args, sizeof args, "-q e.onnx e.json --form devices --weights %s -o o",
+                 i ? "safetensors" : "external");
+        refused(74, args, "weight 'w' is in the file 'data/w.bin', which is not there");
+    }
+}
+
 /* Five columns over four devices are 2, 2, 1 and none, for which no file is needed. */
 Test(lower, a_part_without_elements_needs_no_weights)
 {
