@@ -81,6 +81,46 @@ static clv_status open_model(clr_execution *x, int32_t i, clv_error *err)
     return clr_ort_check(x->ort, x->ort->api->CreateRunOptions(&x->run_options[i]), "a run", err);
 }
 
+/* -- is the manifest the one that the models were lowered with? -- */
+
+#define ROUTES_KEY "cleave.routes" /* of a model's metadata */
+
+static clv_status check_model_routes(const clr_execution *x, int32_t i, clv_error *err)
+{
+    const clr_program *p = x->program;
+    const char *said = NULL;
+
+    CLV_TRY(clr_session_metadata(&x->sessions[i], ROUTES_KEY, x->arena, &said, err));
+    if (!said && p->version < 2)
+        return CLV_OK;
+    if (!said)
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s says of no manifest that it was lowered with it, expected '%s' of its "
+                        "metadata to be %s",
+                        p->models[i].file, ROUTES_KEY, p->routes);
+    return strcmp(said, p->routes) == 0
+               ? CLV_OK
+               : clv_fail(err, CLV_EFORMAT,
+                          "the manifest was changed: the checksum of what it says of models, their "
+                          "inputs and outputs is %s, expected %.40s, with which %s was lowered; "
+                          "lower the plan again",
+                          p->routes, said, p->models[i].file);
+}
+
+static clv_status check_routes(const clr_execution *x, clv_error *err)
+{
+    const clr_program *p = x->program;
+
+    if (!p->folder)
+        return CLV_OK;
+    if (p->changed)
+        return clv_fail(err, CLV_EFORMAT, "%s", p->changed);
+    for (int32_t i = 0; i < p->n_models; i++)
+        if (!p->models[i].empty)
+            CLV_TRY(check_model_routes(x, i, err));
+    return CLV_OK;
+}
+
 clv_status clr_execution_open(const clr_ort *ort, clr_program *program,
                               const clr_execution_options *options, clv_arena *arena,
                               clr_execution *ret, clv_error *err)
@@ -93,7 +133,8 @@ clv_status clr_execution_open(const clr_ort *ort, clr_program *program,
                                err));
     for (int32_t i = 0; i < program->n_models; i++)
         CLV_TRY(open_model(ret, i, err));
-    return clr_program_connect(program, ret->sessions, arena, err);
+    CLV_TRY(clr_program_connect(program, ret->sessions, arena, err));
+    return check_routes(ret, err);
 }
 
 void clr_execution_close(clr_execution *x)

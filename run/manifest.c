@@ -364,6 +364,20 @@ clv_status clr_manifest_parse(const char *text, size_t n, const char *folder, cl
     return status;
 }
 
+static clv_status note_change(const char *text, size_t n, const char *path, clv_arena *arena,
+                              clr_program *p, clv_error *err)
+{
+    clv_error own;
+    clv_status status = clr_manifest_check_digest(text, n, path, arena, &own);
+
+    if (status == CLV_OK)
+        return CLV_OK;
+    if (status != CLV_EFORMAT)
+        return clv_fail(err, status, "%s", own.message);
+    p->changed = clv_arena_printf(arena, "%s", own.message);
+    return p->changed ? CLV_OK : nomem(err);
+}
+
 clv_status clr_manifest_read(const char *folder, clv_arena *arena, clr_program *ret, clv_error *err)
 {
     const char *text = NULL, *path = clv_arena_printf(arena, "%s/manifest.json", folder);
@@ -374,9 +388,10 @@ clv_status clr_manifest_read(const char *folder, clv_arena *arena, clr_program *
         return nomem(err);
     CLV_TRY(clv_read_file(path, MANIFEST_MAX, arena, &text, &n, err));
     CLV_TRY(clr_manifest_parse(text, n, folder, arena, &program, err));
+    CLV_TRY(clr_manifest_sum_routes(text, n, arena, &program.routes, err));
     if (program.version >= 2) {
-        CLV_TRY(clr_manifest_check_digest(text, n, path, arena, err));
         CLV_TRY(clr_manifest_check(&program, err));
+        CLV_TRY(note_change(text, n, path, arena, &program, err));
     }
     *ret = program;
     return CLV_OK;

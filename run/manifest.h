@@ -5,7 +5,8 @@
 #include "run/program.h"
 
 /* All lives in the arena; folder stays the caller's. CLV_EIO, CLV_EFORMAT: one sentence that says
- * where in the file. No other file of the folder is opened. */
+ * where in the file. No other file of the folder is opened. That it was changed by its digest is
+ * left to clr_execution_open(), which can say more of it. */
 clv_status clr_manifest_read(const char *folder, clv_arena *arena, clr_program *ret,
                              clv_error *err);
 /* The same of a text, without looking at its digest and whether it agrees with itself

@@ -5,38 +5,41 @@
 
 #include "base/checksum.h"
 
-/* -- the digest -- */
+/* -- digests: of the whole text, and of what says how models are run -- */
 
-#define KEY "\"digest\""
+#define DIGEST "\"digest\""
+#define ROUTES "\"routes\""
 
 static const char *skip_blanks(const char *at) { return at + strspn(at, " \t\r\n"); }
 
-/* The last place of the key; what is behind it is looked at by the caller. */
-static const char *find_key(const char *text, size_t n)
-{
-    for (size_t at = n; at >= sizeof KEY - 1; at--)
-        if (memcmp(text + at - (sizeof KEY - 1), KEY, sizeof KEY - 1) == 0)
-            return text + at - (sizeof KEY - 1);
-    return NULL;
-}
-
-/* Behind the key stands its value, and nothing else. */
-static bool read_digest(const char *key, clv_checksum *ret)
+/* Behind a key: a checksum. Returns what is behind that, NULL where there is none. */
+static const char *read_checksum(const char *at, clv_checksum *ret)
 {
     char hex[CLV_CHECKSUM_TEXT] = "";
-    const char *at = skip_blanks(key + sizeof KEY - 1);
 
+    at = skip_blanks(at);
     if (*at != ':')
-        return false;
+        return NULL;
     at = skip_blanks(at + 1);
     if (*at != '"' || strlen(at + 1) < sizeof hex)
-        return false;
+        return NULL;
     memcpy(hex, at + 1, sizeof hex - 1);
     at += sizeof hex;
-    if (*at != '"' || !clv_checksum_parse(hex, ret))
-        return false;
-    at = skip_blanks(at + 1);
-    return *at == '}' && *skip_blanks(at + 1) == '\0';
+    return *at == '"' && clv_checksum_parse(hex, ret) ? at + 1 : NULL;
+}
+
+/* The last place where the key has a checksum, and what is behind that; NULL: none. */
+static const char *find_key(const char *text, size_t n, const char *key, clv_checksum *ret,
+                            const char **ret_behind)
+{
+    size_t length = strlen(key);
+
+    for (size_t at = n; at >= length; at--) {
+        const char *found = text + at - length;
+        if (memcmp(found, key, length) == 0 && (*ret_behind = read_checksum(text + at, ret)))
+            return found;
+    }
+    return NULL;
 }
 
 clv_status clr_manifest_check_digest(const char *text, size_t n, const char *path, clv_arena *arena,
@@ -44,9 +47,11 @@ clv_status clr_manifest_check_digest(const char *text, size_t n, const char *pat
 {
     char is[CLV_CHECKSUM_TEXT], said[CLV_CHECKSUM_TEXT];
     clv_checksum listed, sum;
-    const char *key = find_key(text, n);
+    const char *behind = NULL, *key = find_key(text, n, DIGEST, &listed, &behind);
 
-    if (!key || !read_digest(key, &listed))
+    if (key)
+        behind = skip_blanks(behind);
+    if (!key || *behind != '}' || *skip_blanks(behind + 1) != '\0')
         return clv_fail(err, CLV_EFORMAT,
                         "%s: it does not end with its digest, 32 hexadecimal digits: it was "
                         "changed, lower the plan again",
@@ -61,6 +66,26 @@ clv_status clr_manifest_check_digest(const char *text, size_t n, const char *pat
                : clv_fail(err, CLV_EFORMAT,
                           "%s was changed: its digest is %s, it says %s; lower the plan again",
                           path, clv_checksum_text(is, sum), clv_checksum_text(said, listed));
+}
+
+clv_status clr_manifest_sum_routes(const char *text, size_t n, clv_arena *arena, const char **ret,
+                                   clv_error *err)
+{
+    char sum[CLV_CHECKSUM_TEXT];
+    clv_checksum said;
+    clv_checksum_state *state = clv_checksum_new(arena);
+    const char *behind, *key = find_key(text, n, ROUTES, &said, &behind);
+    size_t end = key ? (size_t)(key - text) : n;
+
+    while (end > 0 && strchr(" \t\r\n", text[end - 1]))
+        end--;
+    if (key && end > 0 && text[end - 1] == ',')
+        end--;
+    if (!state)
+        return clv_fail_nomem(err, "the manifest");
+    clv_checksum_add_json(state, text, end);
+    *ret = clv_arena_printf(arena, "%s", clv_checksum_text(sum, clv_checksum_end(state)));
+    return *ret ? CLV_OK : clv_fail_nomem(err, "the manifest");
 }
 
 /* -- models and files -- */

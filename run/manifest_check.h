@@ -10,6 +10,10 @@
  * none. O(n). */
 clv_status clr_manifest_check_digest(const char *text, size_t n, const char *path, clv_arena *arena,
                                      clv_error *err);
+/* Checksum of all that stands before the key "routes", without the comma and the blanks between
+ * words: in hexadecimal digits, in the arena. The models have it in their metadata. O(n). */
+clv_status clr_manifest_sum_routes(const char *text, size_t n, clv_arena *arena, const char **ret,
+                                   clv_error *err);
 /* Models, their files, collectives, groups and transfers: CLV_EFORMAT says what is wrong, where,
  * and what was expected. O(n^2) in models and in collectives. */
 clv_status clr_manifest_check(const clr_program *program, clv_error *err);

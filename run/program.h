@@ -69,10 +69,13 @@ typedef struct {
 } clr_file;
 
 typedef struct {
-    const char *form;   /* "model", "chain", or as in the manifest */
-    const char *folder; /* of the manifest; NULL: none */
-    int32_t version;    /* of the manifest */
-    bool concurrent;    /* each model on a thread of its own */
+    const char *form;    /* "model", "chain", or as in the manifest */
+    const char *folder;  /* of the manifest; NULL: none */
+    int32_t version;     /* of the manifest */
+    const char *routes;  /* checksum of what the manifest says of models; they say it too */
+    const char *changed; /* the manifest is not what its digest says: a sentence, for when nothing
+                            more precise is found; NULL */
+    bool concurrent;     /* each model on a thread of its own */
     clr_program_model *models;
     int32_t n_models;
     clr_program_tensor *inputs, *outputs;

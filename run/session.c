@@ -190,6 +190,28 @@ clv_status clr_session_run(const clr_session *s, const OrtRunOptions *run_option
                          s->path, err);
 }
 
+clv_status clr_session_metadata(const clr_session *s, const char *key, clv_arena *arena,
+                                const char **ret, clv_error *err)
+{
+    const clr_ort *ort = s->ort;
+    OrtModelMetadata *metadata = NULL;
+    char *value = NULL;
+
+    CLV_TRY(
+        clr_ort_check(ort, ort->api->SessionGetModelMetadata(s->session, &metadata), s->path, err));
+    clv_status status = clr_ort_check(
+        ort, ort->api->ModelMetadataLookupCustomMetadataMap(metadata, ort->allocator, key, &value),
+        s->path, err);
+    ort->api->ReleaseModelMetadata(metadata);
+    if (status != CLV_OK)
+        return status;
+    *ret = value ? clv_arena_printf(arena, "%s", value) : NULL;
+    bool failed = value && !*ret;
+    if (value)
+        ort->allocator->Free(ort->allocator, value);
+    return failed ? clv_fail_nomem(err, "metadata") : CLV_OK;
+}
+
 clv_status clr_session_profile(clr_session *s, clv_arena *arena, const char **ret, clv_error *err)
 {
     char *path = NULL;

@@ -52,6 +52,10 @@ void clr_session_close(clr_session *session); /* zeroed is fine */
 clv_status clr_session_run(const clr_session *session, const OrtRunOptions *run_options,
                            const OrtValue *const *inputs, OrtValue **outputs, clv_error *err);
 
+/* What the model's metadata says under a key, in the arena; NULL: nothing. */
+clv_status clr_session_metadata(const clr_session *session, const char *key, clv_arena *arena,
+                                const char **ret, clv_error *err);
+
 /* Ends profiling. Path of the profile, in the arena; the file is the caller's to remove. */
 clv_status clr_session_profile(clr_session *session, clv_arena *arena, const char **ret,
                                clv_error *err);

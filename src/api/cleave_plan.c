@@ -1,6 +1,7 @@
 /* cleave_plan.c - the public API on plans: making, loading and asking them. */
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "api/configs_path.h"
 #include "api/control.h"
@@ -8,9 +9,11 @@
 #include "api/objects.h"
 #include "api/status.h"
 #include "base/file.h"
+#include "base/open_inside.h"
 #include "base/rename_unit.h"
 #include "cluster/cluster_json.h"
 #include "explain/report_plan.h"
+#include "lower/manifest.h"
 #include "pipeline/annotated_plan.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/plan_open.h"
@@ -239,12 +242,26 @@ int cleave_plan_device_of(const cleave_plan *plan, int64_t node)
     return node >= 0 && node < plan->plan->n_ops ? plan->plan->device_of_op[node] : -1;
 }
 
+/* A lowered folder has its plan in its manifest. */
+static clv_status find_plan(const char *path, clv_arena *arena, clv_plan_file *ret, clv_error *err)
+{
+    int folder = clv_open_folder(path);
+    ret->path = path;
+    if (folder < 0)
+        return CLV_OK;
+    close(folder);
+    ret->path = clv_arena_printf(arena, "%s/" CLV_MANIFEST_NAME, path);
+    ret->key = CLV_MANIFEST_PLAN;
+    return ret->path ? CLV_OK : clv_fail_nomem(err, "a plan");
+}
+
 /* A plan file names everything; nothing of the run that made it is needed. */
 static clv_status load_plan(const cleave_model *m, const char *path, cleave_plan *p, clv_error *err)
 {
-    clv_plan_file file = { .path = path };
-    clv_finish_units_beside(path); /* of a run that was killed while it named its files */
-    CLV_TRY(clv_read_file(path, PLAN_FILE_MAX, p->arena, &file.text, &file.n, err));
+    clv_plan_file file = { .path = NULL };
+    CLV_TRY(find_plan(path, p->arena, &file, err));
+    clv_finish_units_beside(file.path); /* of a run that was killed while it named its files */
+    CLV_TRY(clv_read_file(file.path, PLAN_FILE_MAX, p->arena, &file.text, &file.n, err));
     CLV_TRY(clv_plan_open(&file, m->model, m->name, p->arena, &p->plan, err));
     return show_plan(p, err);
 }

@@ -76,7 +76,7 @@ clv_status clv_layout_read(const char *path, const clv_layout_use *use, clv_aren
     CLV_TRY(clv_read_file(path, LAYOUT_MAX, arena, &text, &n, err));
     CLV_TRY(is_plan(text, n, path, &plan, err));
     if (plan) {
-        clv_plan_file file = { path, text, n };
+        clv_plan_file file = { path, text, n, NULL };
         return use->model
                    ? layout_of_plan(&file, use->model->model, use->model->name, arena, ret, err)
                    : layout_of_plan_for_folder(&file, use->folder, arena, ret, err);

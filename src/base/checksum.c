@@ -70,6 +70,23 @@ void clv_checksum_add(clv_checksum_state *s, const void *bytes, size_t n)
         (void)XXH3_128bits_update(&s->state, bytes, n);
 }
 
+void clv_checksum_add_json(clv_checksum_state *state, const char *text, size_t n)
+{
+    bool in_string = false;
+    size_t start = 0; /* of what is not added yet */
+    for (size_t i = 0; i < n; i++) {
+        if (in_string && text[i] == '\\')
+            i++; /* what is escaped ends no string */
+        else if (text[i] == '"')
+            in_string = !in_string;
+        else if (!in_string && strchr(" \t\r\n", text[i])) {
+            clv_checksum_add(state, text + start, i - start);
+            start = i + 1;
+        }
+    }
+    clv_checksum_add(state, text + start, n - start);
+}
+
 void clv_checksum_add_zeros(clv_checksum_state *s, uint64_t n)
 {
     static const uint8_t zeros[N_ZEROS];

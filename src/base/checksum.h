@@ -31,6 +31,9 @@ typedef struct clv_checksum_state clv_checksum_state;
 clv_checksum_state *clv_checksum_new(clv_arena *arena);
 void clv_checksum_restart(clv_checksum_state *s);
 void clv_checksum_add(clv_checksum_state *s, const void *bytes, size_t n);
+/* The same of JSON text without the blanks between its words, so that it may be laid out anew. The
+ * text begins outside of a string. O(n). */
+void clv_checksum_add_json(clv_checksum_state *state, const char *text, size_t n);
 void clv_checksum_add_zeros(clv_checksum_state *s, uint64_t n);
 clv_checksum clv_checksum_end(const clv_checksum_state *s); /* of all so far; more may follow */
 

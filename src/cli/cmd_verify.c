@@ -122,7 +122,13 @@ static int print_verdict(cli *c, const cleave_verification *v)
     return verdict;
 }
 
-/* A plan file is JSON; a model never begins like that. */
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* A plan file is JSON; a model never begins like that. A folder has a plan. */
 static bool is_plan_file(const char *path)
 {
     struct stat st;
@@ -199,9 +205,13 @@ static int run(cli *c, const cli_args *args)
 
     cleave_verify_options_init(&o);
     if (args->n_operands != 2 && args->n_operands != 3)
-        return cli_usage(c, "a model, its plan, and maybe a lowered folder are expected, %d given",
+        return cli_usage(c,
+                         "a model, and its plan, a lowered folder or both are expected, %d given",
                          args->n_operands);
-    if (args->n_operands == 3 && v[ALL].by)
+    o.lowered = args->n_operands == 3          ? args->operands[2]
+                : is_folder(args->operands[1]) ? args->operands[1]
+                                               : NULL;
+    if (o.lowered && v[ALL].by)
         return cli_usage(c, "--all is of forms that are made, not of a folder");
     if (v[PROOF_ONLY].by && (v[ALL].by || v[INPUTS].by || v[RUNNER].by))
         return cli_usage(c, "--proof-only runs nothing, so %s has no use",
@@ -212,7 +222,6 @@ static int run(cli *c, const cli_args *args)
     o.all = v[ALL].by != NULL;
     o.model_path = args->operands[0];
     o.inputs = v[INPUTS].text;
-    o.lowered = args->n_operands == 3 ? args->operands[2] : NULL;
     o.seed = (uint64_t)v[SEED].number;
     o.runner = o.proof_only ? NULL : find_runner(c, &v[RUNNER]);
     const request r = { .model = args->operands[0],
@@ -225,13 +234,16 @@ static int run(cli *c, const cli_args *args)
 
 const cli_command cli_cmd_verify = {
     .name = "verify",
-    .operands = "MODEL PLAN|ANNOTATED [FOLDER]",
+    .operands = "MODEL PLAN|ANNOTATED|FOLDER [FOLDER]",
     .summary = "Show that a plan computes what its model computes",
-    .details = "First by a proof over all tensors, devices and steps; then the model and all that "
-               "'cleave lower' makes of it are run on the same inputs, and their outputs compared "
-               "(docs/verifying.md). In place of a plan file an annotated model is taken, "
-               "whoever annotated it. What follows ';' is the default. Exit codes: 4 it computes "
-               "something else, 5 it is not proven, 6 it cannot be written, 7 it does not run.",
+    .details =
+        "First by a proof over all tensors, devices and steps; then the model and all that "
+        "'cleave lower' makes of it are run on the same inputs, and their outputs compared "
+        "(docs/verifying.md). In place of a plan file an annotated model is taken, "
+        "whoever annotated it. A folder that was lowered is judged as it lies on disk, by the plan "
+        "that its manifest has, or by another one. What follows ';' is the default. Exit codes: 4 "
+        "it computes "
+        "something else, 5 it is not proven, 6 it cannot be written, 7 it does not run.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

@@ -336,8 +336,8 @@ static inline void cleave_plan_options_init(cleave_plan_options *options)
 CLEAVE_API cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *options,
                                           const cleave_control *control, cleave_plan **ret_plan,
                                           cleave_error *error);
-/* A plan file for this model (docs/formats/plan.md); CLEAVE_EINPUT when it was made for another, or
- * is not valid; CLEAVE_EIO. */
+/* A plan file for this model (docs/formats/plan.md), or the plan of a folder of cleave_lower();
+ * CLEAVE_EINPUT when it was made for another, or is not valid; CLEAVE_EIO. */
 CLEAVE_API cleave_status cleave_plan_load(cleave_model *model, const char *path,
                                           const cleave_control *control, cleave_plan **ret_plan,
                                           cleave_error *error);

@@ -5,6 +5,7 @@
 #include "lower/manifest.h"
 #include "lower/model_file.h"
 #include "lower/spmd_make.h"
+#include "proto/append_metadata.h"
 #include "proto/out_file.h"
 #include "weights/model_source.h"
 #include "weights/part_write.h"
@@ -285,7 +286,6 @@ static clv_status make_file(writing_file *x, clv_error *err)
         return status;
     }
     CLV_TRY(clv_out_commit(out, err));
-    CLV_TRY(list_file(w, name, err));
     return list_model(x, name, err);
 }
 
@@ -331,20 +331,43 @@ static clv_status open_parts(writer *w, clv_error *err)
     return clv_part_files_new(w->out, &w->list, &options, w->arena, &w->parts, err);
 }
 
+static clv_manifest manifest_of(const writer *w)
+{
+    return (clv_manifest){ .l = w->l,
+                           .s = w->s,
+                           .models = w->models,
+                           .n_models = w->n_models,
+                           .collectives = w->collectives,
+                           .n_collectives = w->n_collectives,
+                           .files = w->files,
+                           .n_files = w->n_files,
+                           .settings = w->annotated.settings,
+                           .n_settings = w->annotated.n_settings,
+                           .notes = w->notes,
+                           .n_notes = w->n_notes };
+}
+
+/* Binds the models to the manifest that they will be run by. */
+static clv_status bind_models(const writer *w, clv_error *err)
+{
+    const clv_manifest m = manifest_of(w);
+    char text[CLV_CHECKSUM_TEXT];
+    clv_checksum routes;
+    CLV_TRY(clv_manifest_routes(&m, w->arena, &routes, err));
+    clv_checksum_text(text, routes);
+    for (int32_t i = 0; i < w->n_models; i++) {
+        clv_file_inside at = { clv_out_folder_fd(w->out), w->models[i].file, NULL };
+        at.path = clv_arena_printf(w->arena, "%s/%s", clv_out_folder_path(w->out), at.name);
+        if (!at.path)
+            return clv_fail_nomem(err, WHAT);
+        CLV_TRY(clv_onnx_append_metadata(&at, CLV_ROUTES_METADATA, text, w->arena, err));
+    }
+    return CLV_OK;
+}
+
 static clv_status write_manifest(const writer *w, clv_lower_summary *ret, clv_error *err)
 {
-    clv_manifest m = { .l = w->l,
-                       .s = w->s,
-                       .models = w->models,
-                       .n_models = w->n_models,
-                       .collectives = w->collectives,
-                       .n_collectives = w->n_collectives,
-                       .files = w->files,
-                       .n_files = w->n_files,
-                       .settings = w->annotated.settings,
-                       .n_settings = w->annotated.n_settings,
-                       .notes = w->notes,
-                       .n_notes = w->n_notes };
+    const clv_manifest m = manifest_of(w);
     const char *text;
     clv_out_file *out;
     size_t n;
@@ -411,6 +434,9 @@ static clv_status fill_with_parts(writer *w, clv_lower_summary *ret, clv_error *
             w->entry_of[i] = count[clv_part_files_at(w->parts, i)->file]++;
     }
     CLV_TRY(make_files(w, err));
+    CLV_TRY(bind_models(w, err));
+    for (int32_t i = 0; i < w->n_models; i++)
+        CLV_TRY(list_file(w, w->models[i].file, err));
     if (w->l->weights == CLV_PARTS_EXTERNAL)
         CLV_TRY(clv_part_files_seal(w->parts, err));
     CLV_TRY(clv_part_files_write(w->parts, &w->weights.elements, err));
@@ -446,12 +472,13 @@ static clv_status list_annotated(writer *w, clv_error *err)
 static clv_status fill_annotated(writer *w, clv_lower_summary *ret, clv_error *err)
 {
     CLV_TRY(clv_annotated_write(w->l, w->out, w->arena, &w->annotated, err));
+    CLV_TRY(list_annotated(w, err));
+    CLV_TRY(bind_models(w, err));
     for (int32_t i = 0; i < w->annotated.n_files; i++) {
         if (w->l->stop && w->l->stop(w->l->stop_ctx))
             return clv_fail(err, CLV_ECANCELED, "stopped while weights were written");
         CLV_TRY(list_file(w, w->annotated.files[i], err));
     }
-    CLV_TRY(list_annotated(w, err));
     if (w->annotated.note)
         CLV_TRY(add_note(w, w->annotated.note, err));
     return write_manifest(w, ret, err);

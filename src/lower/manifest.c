@@ -5,6 +5,7 @@
 
 #include "base/json_out.h"
 #include "lower/emit_collective.h"
+#include "plan/plan_json_write.h"
 
 typedef struct {
     const clv_manifest *m;
@@ -273,20 +274,51 @@ static void write_files(writing *w)
     clv_json_close_array(&w->out);
 }
 
-static void write_heading(writing *w)
+static void write_model_name(writing *w)
+{
+    char fingerprint[17];
+    snprintf(fingerprint, sizeof fingerprint, "%016llx",
+             (unsigned long long)w->m->l->plan->fingerprint);
+    clv_json_open_object(&w->out, "model");
+    clv_json_put_string(&w->out, "name", w->m->l->model_name);
+    clv_json_put_string(&w->out, "fingerprint", fingerprint);
+    clv_json_close_object(&w->out);
+}
+
+static void write_settings(writing *w)
+{
+    if (w->m->n_settings == 0)
+        return;
+    clv_json_open_object(&w->out, "settings");
+    for (int32_t i = 0; i < w->m->n_settings; i++)
+        clv_json_put_string(&w->out, w->m->settings[i].name, w->m->settings[i].value);
+    clv_json_close_object(&w->out);
+}
+
+/* What is run, on what, and how it goes together; and the checksum of the text so far. */
+static clv_status write_routes(writing *w, clv_checksum *ret, clv_error *err)
 {
     const clv_lowering *l = w->m->l;
-    char fingerprint[17];
-    snprintf(fingerprint, sizeof fingerprint, "%016llx", (unsigned long long)l->plan->fingerprint);
+    clv_checksum_state *sum = clv_checksum_new(w->out.arena);
     clv_json_put_int(&w->out, "schema_version", CLV_MANIFEST_VERSION);
     clv_json_put_string(&w->out, "form", clv_lower_form_name(l->form));
     if (l->form == CLV_FORM_DEVICES)
         clv_json_put_string(&w->out, "dialect",
                             l->dialect == CLV_DIALECT_TENSORRT ? "tensorrt" : "ort");
-    clv_json_open_object(&w->out, "model");
-    clv_json_put_string(&w->out, "name", l->model_name);
-    clv_json_put_string(&w->out, "fingerprint", fingerprint);
-    clv_json_close_object(&w->out);
+    write_whole(w);
+    clv_json_open_array(&w->out, "models");
+    for (int32_t i = 0; i < w->m->n_models; i++)
+        write_model(w, &w->m->models[i]);
+    clv_json_close_array(&w->out);
+    if (l->form == CLV_FORM_DEVICES)
+        write_collectives(w);
+    write_transfers(w);
+    write_settings(w);
+    if (!sum || w->out.failed)
+        return clv_fail_nomem(err, "a manifest");
+    clv_checksum_add_json(sum, w->out.text, w->out.n);
+    *ret = clv_checksum_end(sum);
+    return CLV_OK;
 }
 
 /* The text ends with the checksum of all that stands before it: what is edited by hand is found,
@@ -310,27 +342,27 @@ static clv_status add_digest(writing *w, const char **ret_text, size_t *ret_n, c
     return CLV_OK;
 }
 
-clv_status clv_manifest_write(const clv_manifest *m, clv_arena *arena, const char **ret_text,
-                              size_t *ret_n, int32_t *ret_transfers, clv_error *err)
+clv_status clv_manifest_routes(const clv_manifest *m, clv_arena *arena, clv_checksum *ret,
+                               clv_error *err)
 {
     writing w = { .m = m };
     clv_json_begin(&w.out, arena, true);
     clv_json_open_object(&w.out, NULL);
-    write_heading(&w);
-    write_whole(&w);
-    clv_json_open_array(&w.out, "models");
-    for (int32_t i = 0; i < m->n_models; i++)
-        write_model(&w, &m->models[i]);
-    clv_json_close_array(&w.out);
-    if (m->l->form == CLV_FORM_DEVICES)
-        write_collectives(&w);
-    write_transfers(&w);
-    if (m->n_settings > 0) {
-        clv_json_open_object(&w.out, "settings");
-        for (int32_t i = 0; i < m->n_settings; i++)
-            clv_json_put_string(&w.out, m->settings[i].name, m->settings[i].value);
-        clv_json_close_object(&w.out);
-    }
+    return write_routes(&w, ret, err);
+}
+
+clv_status clv_manifest_write(const clv_manifest *m, clv_arena *arena, const char **ret_text,
+                              size_t *ret_n, int32_t *ret_transfers, clv_error *err)
+{
+    writing w = { .m = m };
+    char text[CLV_CHECKSUM_TEXT];
+    clv_checksum routes;
+    clv_json_begin(&w.out, arena, true);
+    clv_json_open_object(&w.out, NULL);
+    CLV_TRY(write_routes(&w, &routes, err));
+    clv_json_put_string(&w.out, CLV_MANIFEST_ROUTES, clv_checksum_text(text, routes));
+    write_model_name(&w);
+    CLV_TRY(clv_plan_put_decisions(&w.out, CLV_MANIFEST_PLAN, m->l->plan, err));
     write_files(&w);
     clv_json_open_array(&w.out, "notes");
     for (int32_t i = 0; i < m->n_notes; i++)

@@ -9,6 +9,9 @@
 #define CLV_MANIFEST_NAME    "manifest.json"
 #define CLV_MANIFEST_VERSION 2
 #define CLV_MANIFEST_DIGEST  "digest" /* the last key */
+#define CLV_MANIFEST_ROUTES  "routes" /* behind all keys that say what is run how */
+#define CLV_MANIFEST_PLAN    "plan"
+#define CLV_ROUTES_METADATA  "cleave.routes" /* of each model file */
 
 /* A model file of the folder. */
 typedef struct {
@@ -39,6 +42,11 @@ typedef struct {
     int32_t n_models, n_collectives, n_files, n_settings, n_notes;
 } clv_manifest;
 
+/* The checksum of all that says what is run how, which each model file has in its metadata: what is
+ * edited there afterwards is found, though all checksums of the manifest be made anew. files and
+ * notes need not be known yet. O(models * inputs). */
+clv_status clv_manifest_routes(const clv_manifest *m, clv_arena *arena, clv_checksum *ret,
+                               clv_error *err);
 /* The text, in the arena; *ret_transfers: how many tensors go from one model to another.
  * CLV_ENOMEM. O(models * inputs). */
 clv_status clv_manifest_write(const clv_manifest *m, clv_arena *arena, const char **ret_text,

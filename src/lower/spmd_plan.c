@@ -193,10 +193,21 @@ static clv_status read_step(const clv_spmd *s, const clv_map *ops, const clv_pla
         return clv_fail(err, CLV_EFORMAT,
                         "the plan has a collective for '%.200s', which is no operator of the model",
                         c->reader);
+    if (!c->from || !c->to)
+        return clv_fail(err, CLV_EFORMAT,
+                        "collectives: that of '%.200s' has no '%s', expected the layouts from "
+                        "which and to which it leads",
+                        c->tensor, c->from ? "to" : "from");
     CLV_TRY(clv_layout_parse(c->from, mesh, split.rank, &ret->from, err));
     CLV_TRY(clv_layout_parse(c->to, mesh, split.rank, &ret->to, err));
     CLV_TRY(clv_layout_check(&ret->from, mesh, split.rank, &split, err));
-    return clv_layout_check(&ret->to, mesh, split.rank, &split, err);
+    CLV_TRY(clv_layout_check(&ret->to, mesh, split.rank, &split, err));
+    return clv_step_fits(ret->kind, ret->axes, &ret->from, &ret->to, mesh)
+               ? CLV_OK
+               : clv_fail(err, CLV_EFORMAT,
+                          "collectives: '%.200s' is to be brought from %.60s to %.60s by %s over "
+                          "%.40s, expected a kind and axes that lead there",
+                          c->tensor, c->from, c->to, c->kind, c->axes);
 }
 
 clv_status clv_spmd_read_steps(const clv_spmd *s, clv_arena *arena, clv_plan_steps *ret,

@@ -1,5 +1,6 @@
 #include "pipeline/plan_open.h"
 
+#include "base/json.h"
 #include "explain/shard_findings.h"
 #include "lower/derived_layouts.h"
 #include "lower/plan_specs.h"
@@ -80,19 +81,57 @@ clv_status clv_plan_derive(clv_plan *plan, const clv_model *model, clv_arena *ar
     return clv_plan_check_annotations(plan, model->main, arena, err);
 }
 
+static clv_status read_member(const clv_json_at *root, const clv_plan_file *file, clv_arena *arena,
+                              clv_plan **ret, clv_error *err)
+{
+    clv_json_at at;
+    CLV_TRY(clv_json_member(root, file->key, false, &at, err));
+    if (!at.json) /* as folders of version 1 */
+        return clv_fail(err, CLV_EFORMAT, "%s has no '%s': expected it, or the file of a plan",
+                        file->path, file->key);
+    return clv_plan_read_at(&at, arena, ret, err);
+}
+
+static clv_status read_file(const clv_plan_file *file, clv_arena *arena, clv_plan **ret,
+                            clv_error *err)
+{
+    clv_json *json = NULL;
+    if (!file->key)
+        return clv_plan_read(file->text, file->n, file->path, arena, ret, err);
+    CLV_TRY(clv_json_parse(file->text, file->n, file->path, &json, err));
+    clv_json_at root = clv_json_root(json, file->path);
+    clv_status status = read_member(&root, file, arena, ret, err);
+    clv_json_free(json);
+    return status;
+}
+
+/* Against the model. */
+static clv_status check_plan(clv_plan *plan, const clv_model *model, clv_arena *arena,
+                             clv_error *err)
+{
+    CLV_TRY(clv_plan_find_nodes(plan, model->main, arena, err));
+    CLV_TRY(clv_plan_check(plan, model->main, arena, err));
+    return clv_plan_has_mesh(plan) ? clv_plan_derive(plan, model, arena, err) : CLV_OK;
+}
+
 clv_status clv_plan_open(const clv_plan_file *file, const clv_model *model, const char *name,
                          clv_arena *arena, clv_plan **ret, clv_error *err)
 {
-    clv_plan *plan;
-    CLV_TRY(clv_plan_read(file->text, file->n, file->path, arena, &plan, err));
+    clv_plan *plan = NULL;
+    clv_error own;
+    CLV_TRY(read_file(file, arena, &plan, err));
     uint64_t fingerprint = clv_onnx_fingerprint(model);
     if (plan->fingerprint != fingerprint)
         return clv_fail(err, CLV_EFORMAT,
                         "%s is a plan for model '%s' (fingerprint %016llx), not for '%s' (%016llx)",
-                        file->path, plan->model, (unsigned long long)plan->fingerprint, name,
+                        file->path, plan->model ? plan->model : "",
+                        (unsigned long long)plan->fingerprint, name,
                         (unsigned long long)fingerprint);
-    CLV_TRY(clv_plan_find_nodes(plan, model->main, arena, err));
-    CLV_TRY(clv_plan_check(plan, model->main, arena, err));
+    clv_status status = check_plan(plan, model, arena, &own);
+    if (status == CLV_EFORMAT) /* no sentence of the checks knows the file */
+        return clv_fail(err, status, "%s: %s", file->path, own.message);
+    if (status != CLV_OK)
+        return clv_fail(err, status, "%s", own.message);
     *ret = plan;
-    return clv_plan_has_mesh(plan) ? clv_plan_derive(plan, model, arena, err) : CLV_OK;
+    return CLV_OK;
 }

@@ -9,6 +9,7 @@ typedef struct {
     const char *path; /* for messages */
     const char *text;
     size_t n;
+    const char *key; /* of the object that is the plan; NULL: the whole text is */
 } clv_plan_file;
 
 /* name: the model's, for messages. CLV_EFORMAT: not a plan, one for another model, or one that

@@ -10,7 +10,7 @@
 #include "plan/plan_json_read_mesh.h"
 #include "plan/plan_mesh.h"
 
-/* The document tree is held by clv_plan_read() alone; all below copy from it. */
+/* The document tree is held by whoever parsed it; all below copy from it. */
 
 static clv_status read_fingerprint(const clv_json_at *root, clv_plan *plan, clv_error *err)
 {
@@ -348,19 +348,25 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
     return clv_json_copy_texts(root, "notes", arena, &plan->notes, &plan->n_notes, err);
 }
 
-clv_status clv_plan_read(const char *text, size_t n, const char *what, clv_arena *arena,
-                         clv_plan **ret, clv_error *err)
+clv_status clv_plan_read_at(const clv_json_at *at, clv_arena *arena, clv_plan **ret, clv_error *err)
 {
-    clv_json *json = NULL;
     clv_plan *plan = CLV_NEW(arena, clv_plan);
 
     if (!plan)
         return clv_fail_nomem(err, "a plan");
+    CLV_TRY(read_plan(at, plan, arena, err));
+    *ret = plan;
+    return CLV_OK;
+}
+
+clv_status clv_plan_read(const char *text, size_t n, const char *what, clv_arena *arena,
+                         clv_plan **ret, clv_error *err)
+{
+    clv_json *json = NULL;
+
     CLV_TRY(clv_json_parse(text, n, what, &json, err));
     clv_json_at root = clv_json_root(json, what);
-    clv_status status = read_plan(&root, plan, arena, err);
-    if (status == CLV_OK)
-        *ret = plan;
+    clv_status status = clv_plan_read_at(&root, arena, ret, err);
     clv_json_free(json);
     return status;
 }

@@ -5,6 +5,7 @@
 #ifndef CLV_PLAN_PLAN_JSON_READ_H
 #define CLV_PLAN_PLAN_JSON_READ_H
 
+#include "base/json.h"
 #include "plan/plan.h"
 
 /* Counts, ranges and sums of runs are checked: CLV_EFORMAT, or CLV_ENOMEM. What only the model
@@ -12,5 +13,8 @@
  * Strings are copied: text may go. O(n + operators). */
 clv_status clv_plan_read(const char *text, size_t n, const char *what, clv_arena *arena,
                          clv_plan **ret, clv_error *err);
+/* The same of an object in another document. */
+clv_status clv_plan_read_at(const clv_json_at *at, clv_arena *arena, clv_plan **ret,
+                            clv_error *err);
 
 #endif

@@ -199,3 +199,50 @@ clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **r
     *ret_n = out.n;
     return CLV_OK;
 }
+
+/* -- what decides, alone -- */
+
+static clv_status drop_reports(clv_plan *plan, clv_arena *arena, clv_error *err)
+{
+    clv_plan_collective *c = CLV_NEW_ARRAY(arena, clv_plan_collective, plan->n_collectives);
+
+    if (!c)
+        return clv_fail_nomem(err, "a plan");
+    for (int32_t i = 0; i < plan->n_collectives; i++) {
+        c[i] = plan->collectives[i];
+        c[i].bytes = c[i].ns = CLV_PLAN_UNKNOWN;
+    }
+    if (plan->collectives)
+        plan->collectives = c;
+    plan->cluster = plan->compiler = NULL;
+    plan->proportion = plan->overlap = 0;
+    plan->short_bytes = plan->latency_ns = plan->period_ns = 0;
+    return CLV_OK;
+}
+
+clv_status clv_plan_put_decisions(clv_json_out *out, const char *key, const clv_plan *plan,
+                                  clv_error *err)
+{
+    clv_plan p = *plan;
+
+    CLV_TRY(drop_reports(&p, out->arena, err));
+    clv_json_open_object(out, key);
+    put_head(out, &p);
+    clv_json_put_int(out, "stages", p.n_stages);
+    clv_plan_put_mesh(out, &p);
+    put_operators(out, &p);
+    if (!clv_plan_has_mesh(&p))
+        clv_plan_put_annotations(out, &p);
+    clv_json_open_array(out, "devices");
+    for (int32_t i = 0; i < p.n_devices; i++) {
+        clv_json_open_object(out, NULL);
+        clv_json_put_string(out, "name", p.devices[i].name ? p.devices[i].name : "");
+        clv_json_put_int(out, "stage", p.devices[i].stage);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+    clv_plan_put_collectives(out, &p);
+    put_list(out, "bindings", p.bindings, p.n_bindings);
+    clv_json_close_object(out);
+    return CLV_OK;
+}

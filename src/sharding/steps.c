@@ -8,6 +8,40 @@ const char *clv_step_name(clv_step_kind kind)
     return names[kind];
 }
 
+/* -- kinds -- */
+
+enum { COPY = 1, SPLIT = 2, PARTIAL = 4, ANY = COPY | SPLIT | PARTIAL };
+
+static int role_of(const clv_layout *l, int32_t axis)
+{
+    return l->dim[axis] >= 0 ? SPLIT : l->dim[axis] == CLV_AXIS_COPY ? COPY : PARTIAL;
+}
+
+bool clv_step_fits(clv_step_kind kind, uint32_t axes, const clv_layout *from, const clv_layout *to,
+                   const clv_mesh *mesh)
+{
+    static const struct {
+        int before, after;
+    } does[CLV_N_STEPS] = {
+        [CLV_STEP_SLICE] = { COPY, SPLIT },
+        [CLV_STEP_NEUTRAL] = { COPY, PARTIAL },
+        [CLV_STEP_ALL_GATHER] = { SPLIT, COPY },
+        [CLV_STEP_REDUCE_SCATTER] = { PARTIAL, SPLIT },
+        [CLV_STEP_ALL_REDUCE] = { PARTIAL, COPY },
+        [CLV_STEP_ALL_TO_ALL] = { COPY | SPLIT, COPY | SPLIT },
+        [CLV_STEP_PERMUTE] = { ANY, ANY },
+    };
+    for (int32_t a = 0; a < mesh->n_axes; a++) {
+        if (mesh->size[a] < 2)
+            continue;
+        if (axes >> a & 1
+                ? !(does[kind].before & role_of(from, a)) || !(does[kind].after & role_of(to, a))
+                : from->dim[a] != to->dim[a] || from->reduce[a] != to->reduce[a])
+            return false;
+    }
+    return true;
+}
+
 /* -- bytes -- */
 
 static int64_t saturating_product(int64_t a, int64_t b)

@@ -33,6 +33,12 @@ typedef enum {
 
 const char *clv_step_name(clv_step_kind kind);
 
+/* May a step of this kind, over these axes, lead from one layout to the other, by the list above:
+ * axes that it is over, and no others, do in both what it says? An exchange may have axes that hold
+ * copies. What it does to factors and nests is not looked at. O(axes). */
+bool clv_step_fits(clv_step_kind kind, uint32_t axes, const clv_layout *from, const clv_layout *to,
+                   const clv_mesh *mesh);
+
 typedef struct {
     clv_step_kind kind;
     uint32_t axes; /* that the step is over; of a permute: all */

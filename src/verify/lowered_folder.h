@@ -11,8 +11,8 @@
 clv_status clv_lowered_folder_form(const char *folder, clv_arena *arena, clv_lowering *ret,
                                    clv_error *err);
 /* *ret_fault: the first thing in which got is not as want, in a sentence; NULL: they are alike.
- * Files are compared by bytes and checksum, manifests by what they say, but for their digests:
- * whoever runs a folder looks at that. O(bytes). */
+ * Files are compared by bytes and checksum, manifests by what they say, but for their digests
+ * and plans. O(bytes). */
 clv_status clv_lowered_folder_compare(const char *got, const char *want, clv_arena *arena,
                                       const char **ret_fault, clv_error *err);
 

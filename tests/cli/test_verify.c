@@ -137,6 +137,29 @@ Test(verify, a_plan_that_is_a_pipe_is_not_waited_for)
     run_free(&r);
 }
 
+/* The plan that a folder was lowered of is in its manifest. */
+Test(verify, a_folder_needs_no_plan_beside_it)
+{
+    size_t n;
+    run_result r = run_in(folder, "%s lower -q --form devices -o low m.onnx p.json", TEST_CLEAVE);
+    cr_assert_eq(r.code, 0, "%s", r.err);
+    run_free(&r);
+    says(0, "m.onnx low --proof-only", "The plan is proven");
+    refused(2, "m.onnx low --all", "--all is of forms that are made, not of a folder");
+    char *text = file_text(folder, "low/manifest.json", &n), *at = strstr(text, "\"tp=k\"");
+    cr_assert(at);
+    at[4] = 'm'; /* rows of the product in place of a sum: it is another folder's plan */
+    file_write(folder, "low/manifest.json", text, n);
+    free(text);
+    refused(65, "m.onnx low --proof-only", "low/manifest.json: ");
+    text = file_text(folder, "low/manifest.json", &n), at = strstr(text, "\"plan\"");
+    cr_assert(at);
+    at[1] = 'P';
+    file_write(folder, "low/manifest.json", text, n);
+    free(text);
+    refused(65, "m.onnx low --proof-only", "has no 'plan'");
+}
+
 Test(verify, refuses_a_plan_of_another_model)
 {
     char path[600];
@@ -166,7 +189,7 @@ Test(verify, refuses_a_plan_that_the_checker_refuses)
 
 Test(verify, refuses_wrong_usage)
 {
-    refused(2, "m.onnx", "a model, its plan, and maybe a lowered folder are expected, 1 given");
+    refused(2, "m.onnx", "a model, and its plan, a lowered folder or both are expected, 1 given");
     refused(2, "m.onnx p.json --proof-only --all",
             "--proof-only runs nothing, so --all has no use");
     refused(74, "m.onnx none.json", "none.json");

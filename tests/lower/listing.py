@@ -59,7 +59,8 @@ def show(path):
         print(line + (f"    # {', '.join(notes)}" if notes else ""))
     print("  gives   " + ", ".join(value(o) for o in g.output))
     for p in model.metadata_props:
-        print(f"  says    {p.key}: {p.value}")
+        if p.key != "cleave.routes":  # binds it to its manifest; says nothing of the model
+            print(f"  says    {p.key}: {p.value}")
 
 
 for file in sys.argv[1:]:

@@ -69,7 +69,7 @@ def first(m):
     return m["collectives"][0]
 
 
-# name: what is done, and is it seen without the digest
+# name: what is done, and is it seen without digest and checksum of the routes
 EDITS = {
     "groups reversed": (lambda m: [g.reverse() for g in first(m)["groups"]], True),
     "groups of one member": (lambda m: first(m).update(groups=[[k] for g in first(m)["groups"] for k in g]), True),
@@ -139,6 +139,8 @@ EDITS = {
     "another digest": (lambda m: m.update(digest="0" * 32), False),
 }
 
+UNBOUND = ("another fingerprint", "no digest", "another digest")  # decide nothing of what is run
+
 
 def call(*command):
     return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -178,12 +180,24 @@ def main():
             run = check(runner, folder, name, json.dumps(manifest, indent=2), wrong)
             if run.returncode not in (0, 65):
                 wrong.append(f"{name}: code {run.returncode}, expected 65")
-            if is_seen:
-                run = check(runner, folder, f"{name}, digest made anew", with_digest(manifest), wrong)
-                if "digest" in run.stderr:
-                    wrong.append(f"{name}: {run.stderr.strip()}")
-                if os.environ.get("SHOW"):
-                    print(f"{name}: {run.stderr.strip()}")
+            if name in UNBOUND:
+                continue
+            run = check(runner, folder, f"{name}, digest made anew", with_digest(manifest), wrong)
+            if is_seen and ("digest" in run.stderr or "checksum" in run.stderr):
+                wrong.append(f"{name}: {run.stderr.strip()}")
+            if not is_seen and not ("checksum" in run.stderr and ", expected " in run.stderr):
+                wrong.append(f"{name}: {run.stderr.strip()}")
+            if os.environ.get("SHOW"):
+                print(f"{name}: {run.stderr.strip()}")
+            if not is_seen:
+                manifest.pop("digest", None)
+                check(runner, folder, f"{name}, as version 1", json.dumps(manifest | {"schema_version": 1}), wrong)
+        manifest = json.loads(right)
+        with open(os.path.join(folder, "manifest.json"), "w", encoding="utf-8") as f:
+            f.write(with_digest(manifest))
+        run = call(runner, "run", "--random", folder)
+        if run.returncode != 0:
+            wrong.append(f"laid out anew, with its digest made anew: {run.stderr.strip()}")
         seen = sum(is_seen for _, is_seen in EDITS.values())
     print("\n".join(wrong), file=sys.stderr)
     print(f"{len(EDITS)} edits, {seen} of them with a digest made anew: {len(wrong)} faults")

@@ -23,6 +23,7 @@ MODELS = {  # model: how it is split, options of its plan
     "tests/data/runnable/mixtral_prefill.static.onnx": (EXPERTS, ["--mesh", "tp=2", "--stages", "2", "--devices", "4"]),
 }
 REPEATED = ["collectives", "found", "partial_sums", "uneven_parts"]
+KINDS = ["slice", "neutral", "all-gather", "reduce-scatter", "all-reduce", "all-to-all", "permute"]
 failed = []
 
 
@@ -53,8 +54,8 @@ def outcomes(folder, model, plan):
 
 def refused(what, folder, model, plan, words):
     for (code, message), command in zip(outcomes(folder, model, plan)[0], ("annotate", "lower", "verify")):
-        if code != 65 or words not in message:
-            fail(f"{what}: {command} gives {code}, '{message}', expected 65 and '{words}'")
+        if code != 65 or words not in message or "p.json: " not in message:
+            fail(f"{what}: {command} gives {code}, '{message}', expected 65, the file and '{words}'")
 
 
 def taken(what, folder, model, plan):
@@ -117,6 +118,13 @@ def check(folder, model, splits, options):
             c = q["collectives"][i]
             c["from"], c["to"] = c["to"], c["from"]
         refused(f"{name} collective {i} turned round", folder, model, edited(plan, turn), "collectives: '")
+        for key in ("from", "to"):
+            refused(f"{name} collective {i} without '{key}'", folder, model,
+                    edited(plan, lambda q, i=i, key=key: q["collectives"][i].pop(key)), f"has no '{key}'")
+        for kind in KINDS:
+            if kind not in (one["kind"], "permute", "all-to-all"):  # these may do what the others do
+                refused(f"{name} collective {i} is {kind}", folder, model,
+                        edited(plan, lambda q, i=i, kind=kind: q["collectives"][i].update(kind=kind)), "collectives: '")
     refused(f"{name} found", folder, model,
             edited(plan, lambda q: q["found"].append(dict(q["found"][0], count=q["found"][0]["count"] + 1))),
             "found: the plan says")

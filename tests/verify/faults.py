@@ -83,9 +83,8 @@ class Campaign:
         self.plan, self.folder, self.spoiled = (os.path.join(temp, n) for n in ("plan.json", "right", "spoiled"))
         self.counts, self.wrong = collections.Counter(), []
 
-    def verify(self, model, plan, folder):
-        return call(self.args.cleave, "verify", "--seed", sabotage.SEED, "--runner", self.args.cleave_run,
-                    model, plan, folder)
+    def verify(self, *what):
+        return call(self.args.cleave, "verify", "--seed", sabotage.SEED, "--runner", self.args.cleave_run, *what)
 
     def make(self, model, seed):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -139,6 +138,8 @@ class Campaign:
         name = f"{os.path.basename(model)} seed {seed} {'-'.join(self.form)} {what}"
         said, plan, is_same = self.put(what, random.Random(f"{seed} {what}"), seed)
         run = self.verify(model, plan, self.spoiled)
+        if run.returncode == 0 and what == "manifest":  # its own plan is read where none is given
+            run = self.verify(model, self.spoiled)
         words = (run.stderr or run.stdout).strip().splitlines()
         if self.args.show:
             print(f"{name}: {said}: {run.returncode} {words[-1] if words else ''}")
@@ -162,6 +163,10 @@ class Campaign:
             if right.returncode != 0:
                 self.wrong.append(f"{model} seed {seed} {self.form}: a right folder: {right.returncode} "
                                   f"{right.stdout[-300:]}{right.stderr}")
+            alone = self.verify(model, self.folder)
+            if alone.stdout.splitlines()[1:] != right.stdout.splitlines()[1:] or alone.returncode != right.returncode:
+                self.wrong.append(f"{model} seed {seed} {self.form}: by the plan in it: {alone.returncode} "
+                                  f"{alone.stdout[-300:]}{alone.stderr}")
             self.counts["right folders"] += 1
             done += 1
             for what in ("plan", "manifest", "file"):
