@@ -115,17 +115,40 @@ static clv_status connect_by_names(clr_program *p, const clr_session *sessions, 
 
 /* -- a manifest: is it about these models? -- */
 
+/* A part of an input of the program, beside what the model takes. */
+static clv_status check_part(const clr_program *p, const clr_program_model *m,
+                             const clr_input_source *source, const clr_port *port, clv_error *err)
+{
+    const clr_program_tensor *whole = &p->inputs[clr_program_find_input(p, source->tensor)];
+    clr_shape own, takes = port->shape;
+    char is[200], expected[200];
+
+    if (!whole->has_dims || port->kind != ONNX_TYPE_TENSOR)
+        return CLV_OK;
+    CLV_TRY(clr_slice_shape(&source->slice, &whole->shape, source->tensor, &own, err));
+    bool same = own.rank == takes.rank;
+    for (int32_t d = 0; same && d < own.rank; d++)
+        same = takes.dims[d] < 0 || takes.dims[d] == own.dims[d];
+    if (same)
+        return CLV_OK;
+    return clv_fail(err, CLV_EFORMAT,
+                    "%s: the manifest gives it %s of '%s', expected %s, as the file says", m->file,
+                    clr_shape_text(is, sizeof is, &own), source->tensor,
+                    clr_shape_text(expected, sizeof expected, &takes));
+}
+
 static clv_status check_source(const clr_program *p, const clr_session *sessions, int32_t i,
                                const clr_input_source *source, clv_error *err)
 {
     const clr_program_model *m = &p->models[i];
 
-    if (clr_find_port(&sessions[i].inputs, source->name) < 0)
+    int32_t port = clr_find_port(&sessions[i].inputs, source->name);
+    if (port < 0)
         return clv_fail(err, CLV_EFORMAT, "%s has no input '%s', which the manifest speaks of",
                         m->file, source->name);
     if (source->from == CLR_FROM_PROGRAM)
         return clr_program_find_input(p, source->tensor) >= 0
-                   ? CLV_OK
+                   ? check_part(p, m, source, &sessions[i].inputs.at[port], err)
                    : clv_fail(err, CLV_EFORMAT,
                               "the manifest: %s takes '%s' of the model, which has no such input",
                               m->file, source->tensor);
@@ -162,6 +185,18 @@ static clv_status check_model(const clr_program *p, const clr_session *sessions,
     return CLV_OK;
 }
 
+static clv_status check_cover(const clr_program_tensor *output, clv_arena *arena, clv_error *err)
+{
+    clr_sliced_value *pieces = CLV_NEW_ARRAY(arena, clr_sliced_value, output->n_pieces);
+    const clr_assembly a = { output->name, output->shape, pieces, output->n_pieces };
+
+    if (!pieces)
+        return clv_fail_nomem(err, "an output");
+    for (int32_t k = 0; k < a.n; k++)
+        pieces[k].slice = &output->pieces[k].slice;
+    return output->has_dims ? clr_slices_check(&a, err) : CLV_OK;
+}
+
 static clv_status check_output(const clr_program *p, const clr_session *sessions,
                                const clr_program_tensor *output, clv_error *err)
 {
@@ -181,12 +216,15 @@ static clv_status check_output(const clr_program *p, const clr_session *sessions
     return CLV_OK;
 }
 
-static clv_status check_manifest(const clr_program *p, const clr_session *sessions, clv_error *err)
+static clv_status check_manifest(const clr_program *p, const clr_session *sessions,
+                                 clv_arena *arena, clv_error *err)
 {
     for (int32_t i = 0; i < p->n_models; i++)
         CLV_TRY(check_model(p, sessions, i, err));
-    for (int32_t i = 0; i < p->n_outputs; i++)
+    for (int32_t i = 0; i < p->n_outputs; i++) {
         CLV_TRY(check_output(p, sessions, &p->outputs[i], err));
+        CLV_TRY(check_cover(&p->outputs[i], arena, err));
+    }
     for (int32_t i = 0; i < p->n_collectives; i++) {
         const clr_collective *c = &p->collectives[i];
         for (int32_t k = 0; k < c->starts[c->n_groups]; k++)
@@ -202,7 +240,7 @@ static clv_status check_manifest(const clr_program *p, const clr_session *sessio
 clv_status clr_program_connect(clr_program *program, const clr_session *sessions, clv_arena *arena,
                                clv_error *err)
 {
-    return program->folder ? check_manifest(program, sessions, err)
+    return program->folder ? check_manifest(program, sessions, arena, err)
                            : connect_by_names(program, sessions, arena, err);
 }
 

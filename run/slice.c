@@ -191,7 +191,7 @@ static bool overlap(const clr_slice *a, const clr_slice *b)
     return true;
 }
 
-static clv_status check_cover(const clr_assembly *a, clv_error *err)
+clv_status clr_slices_check(const clr_assembly *a, clv_error *err)
 {
     int64_t count = 0;
 
@@ -233,7 +233,7 @@ clv_status clr_slices_assemble(const clr_ort *ort, const clr_assembly *assembly,
     OrtValue *value = NULL;
     clv_status status = CLV_OK;
 
-    CLV_TRY(check_cover(assembly, err));
+    CLV_TRY(clr_slices_check(assembly, err));
     CLV_TRY(clr_tensor_new(ort, &assembly->shape, &value, err));
     for (int32_t i = 0; i < assembly->n && status == CLV_OK; i++)
         status = insert_piece(ort, assembly, &assembly->pieces[i], value, err);

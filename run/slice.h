@@ -38,6 +38,9 @@ typedef struct {
     int32_t n;
 } clr_assembly;
 
+/* Do the slices have every element of the whole once? CLV_EFORMAT. Values are not looked at.
+ * O(n^2). */
+clv_status clr_slices_check(const clr_assembly *assembly, clv_error *err);
 /* A new tensor, the caller's. CLV_EFORMAT: a piece has another type or shape than its slice says,
  * two overlap, or they do not cover all. O(bytes + n^2). */
 clv_status clr_slices_assemble(const clr_ort *ort, const clr_assembly *assembly, OrtValue **ret,
