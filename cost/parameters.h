@@ -3,8 +3,9 @@
  *
  * Exporters write weights as Constant nodes too, and as Constant nodes also write masks, zeros to
  * scatter into, and scales of a norm that stands for another one. So a tensor counts by who reads
- * it: a contraction, a lookup of rows, a norm with running statistics or over layers, or an Add of
- * a bias to a contraction; at first hand, or through operators that only move it. Scalars do not.
+ * it: a contraction, a lookup of rows, a norm with running statistics or over layers, also one that
+ * is written as x / sqrt(...) * scale + bias, or an Add of a bias to a contraction; at first hand,
+ * or through operators that only move it. Scalars do not.
  */
 #ifndef CLV_COST_PARAMETERS_H
 #define CLV_COST_PARAMETERS_H

@@ -222,6 +222,22 @@ static bool joins_others(const finder *f, const clv_op_info *op)
     return false;
 }
 
+/* Is what it reads there once for each expert? Slices that all meet the same, as heads do, are
+ * told by what is taken of their results alone. */
+static bool reads_by_expert(const finder *f, const clv_op_info *op)
+{
+    for (int32_t k = 0; k < clv_op_n_explicit(op); k++) {
+        clv_tensor t = clv_op_input(f->g, op, k);
+        int32_t rank = t.i >= 0 && !is_weight(f, t) ? rank_of(f, t) : 0;
+        for (int32_t d = 0; d < rank - MATRIX_RANK; d++) {
+            clv_dim dim = f->types->of[t.i].dims[d];
+            if (dim == f->experts || dim < 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Forwards from where tokens are sent, through stacks and what is not a product with a weight. */
 static void find_forwards(finder *f)
 {
@@ -235,9 +251,10 @@ static void find_forwards(finder *f)
             follows = maker >= 0 && f->is[maker] & SEEN && !joins_others(f, op);
         }
         clv_tensor weight = follows ? weight_of(f, i) : CLV_NO_TENSOR;
-        if (is_stack(f, weight))
+        bool is_expert = is_stack(f, weight) && reads_by_expert(f, op);
+        if (is_expert)
             f->ret->stacked[i] = true;
-        if (follows && (weight.i < 0 || is_stack(f, weight)))
+        if (follows && (weight.i < 0 || is_expert))
             f->is[i] |= SEEN;
     }
 }

@@ -7,7 +7,8 @@
  * not before it, experts are
  *
  *   stacked    products with a weight of three dimensions, E the first of them, or lookups of
- *              slices of such a weight, between such meetings
+ *              slices of such a weight, before such meetings; behind them, where each slice
+ *              reads what was sent to it
  *   separate   E products with matrices of one size, the last ones before such meetings
  *
  * A 3-dimensional constant of another product, as a rotary embedding has, is no expert, and neither

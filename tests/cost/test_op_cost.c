@@ -145,6 +145,31 @@ Test(op_cost, weights_in_constant_nodes_are_parameters_where_they_are_used_as_su
     cr_expect_eq(m->costs->parameters, 16 + 4 + 12 + 20 + 4);
 }
 
+/* x / sqrt(v) * scale + shift, and x * (1 / sqrt(v)) * scale, whichever operand comes first. */
+Test(op_cost, scales_of_a_norm_that_is_written_in_parts_are_parameters)
+{
+    f32("x", "2,4");
+    f32("v", "2,1");
+    constant("scale", "4");
+    constant("shift", "4");
+    constant("root_scale", "4");
+    constant("gain", "4");
+    constant("offset", "4");
+    made_op(m, "Sqrt", "v", "root");
+    made_op(m, "Div", "x,root", "n");
+    made_op(m, "Mul", "scale,n", "s");
+    made_op(m, "Add", "shift,s", "y");
+    made_op(m, "Reciprocal", "root", "inverse");
+    made_op(m, "Mul", "y,inverse", "r");
+    made_op(m, "Mul", "r,root_scale", "z");
+    made_op(m, "Div", "gain,root", "g"); /* divided itself, scaled before, added to what is none */
+    made_op(m, "Add", "z,g", "a");
+    made_op(m, "Mul", "a,a", "b");
+    made_op(m, "Add", "b,offset", "c");
+    made_build(m);
+    cr_expect_eq(m->costs->parameters, 3 * 4);
+}
+
 Test(op_cost, a_model_of_nothing_costs_nothing)
 {
     f32("x", "3");

@@ -263,6 +263,26 @@ Test(parallelism, constants_of_three_dimensions_are_no_experts)
     finds("");
 }
 
+/* Attention weights from a layer of as many columns as there are tokens, then a slice for each head:
+ * all heads read the same. Experts read what was sent to each. */
+Test(parallelism, heads_behind_a_dense_attention_are_no_experts)
+{
+    make((const char *const[]){ "in x 1 4 64", "w scores 64 4", "w heads 4 64 16",
+                                "MatMul x scores g", "Softmax g s", "MatMul s x y", "in z 2 1 4 64",
+                                "Add y z u", "MatMul u heads h", "out h", NULL });
+    reads("h", 0, TP, 1);
+    reads("h", 1, TP, 0);
+    writes("h", TP, 1);
+    finds("");
+    make((const char *const[]){ "in x 32 64", "in each 4 32 64", "w gate 64 4", "w e 4 64 16",
+                                "MatMul x gate g", "Softmax g s", "ReduceSum s t", "Mul each t u",
+                                "MatMul u e h", "out h", NULL });
+    reads("h", 0, TP, 0);
+    reads("h", 1, TP, 0);
+    writes("h", TP, 0);
+    finds("expert parallel over tp: 1");
+}
+
 /* The half of an MLP that is passed through a Sigmoid is no gate of experts. */
 Test(parallelism, a_gated_mlp_has_no_experts)
 {
