@@ -57,8 +57,8 @@ static bool is_divided_by_root(const clv_graph *g, const clv_op_info *op)
     bool divides = clv_str_is(op->type, "Div");
     for (int32_t k = divides; k < op->n_in; k++) {
         const clv_op_info *by = maker_of(g, clv_op_input(g, op, k));
-        bool inverse = by && !divides &&
-                       (clv_str_is(by->type, "Reciprocal") || clv_str_is(by->type, "Div"));
+        bool inverse =
+            by && !divides && (clv_str_is(by->type, "Reciprocal") || clv_str_is(by->type, "Div"));
         if (inverse) /* 1 / root: the last input of either */
             by = maker_of(g, clv_op_input(g, by, by->n_in - 1));
         if (by && (divides || inverse) && clv_str_is(by->type, "Sqrt"))

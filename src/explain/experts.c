@@ -223,7 +223,7 @@ static bool joins_others(const finder *f, const clv_op_info *op)
 }
 
 /* Is what it reads there once for each expert? Slices that all meet the same, as heads do, are
- * told by what is taken of their results alone. */
+ * known by what is taken of their results alone. */
 static bool reads_by_expert(const finder *f, const clv_op_info *op)
 {
     for (int32_t k = 0; k < clv_op_n_explicit(op); k++) {

@@ -6,24 +6,26 @@
 
 #define WHAT "a model that returns all tensors"
 
-clv_status clv_every_tensor_model(const clv_model *model, const clv_types *types, clv_arena *arena,
-                                  clv_model **ret, clv_error *err)
+clv_status clv_every_tensor_model(const clv_model *model, const clv_types *types, bool own_first,
+                                  clv_arena *arena, clv_model **ret, clv_error *err)
 {
     const clv_graph *g = model->main;
     clv_model *copy = CLV_NEW(arena, clv_model);
     clv_graph *main = CLV_NEW(arena, clv_graph);
     clv_tensor_info *tensors = CLV_NEW_ARRAY(arena, clv_tensor_info, g->n_tensors);
-    clv_tensor *outputs = CLV_NEW_ARRAY(arena, clv_tensor, g->n_tensors);
-    int32_t n = 0;
+    clv_tensor *outputs = CLV_NEW_ARRAY(arena, clv_tensor, g->n_tensors + g->n_outputs);
+    int32_t n = own_first ? g->n_outputs : 0;
     if (!copy || !main || !tensors || !outputs)
         return clv_fail_nomem(err, WHAT);
     if (g->n_tensors)
         memcpy(tensors, g->tensors, (size_t)g->n_tensors * sizeof *tensors);
+    if (n)
+        memcpy(outputs, g->outputs, (size_t)n * sizeof *outputs);
     for (int32_t i = 0; i < g->n_ops; i++)
         for (int32_t k = 0; k < g->ops[i].n_out; k++) {
             clv_tensor t = clv_op_output(g, &g->ops[i], k);
             if (t.i < 0 || types->of[t.i].kind != CLV_TYPE_TENSOR || tensors[t.i].name.n == 0 ||
-                clv_spmd_known(types, t))
+                clv_spmd_known(types, t) || (own_first && tensors[t.i].is_output))
                 continue;
             outputs[n++] = t;
             tensors[t.i].is_output = true;

@@ -3,21 +3,24 @@
  * The model runs once as the forms do. Where one of them is beyond the bound of error_growth.h, it
  * runs again at the other optimization levels of the runtime, which fuse other operators, take
  * other kernels and sum in other orders: what it changes of itself then is no fault of a plan.
+ * And once with every tensor kept: a kernel that writes over its input and reads it again gives
+ * something else where another one reads that input too. For that it is written anew, and counts
+ * only if written anew without more it gives the same: a fault of the writer is no excuse.
  */
 #ifndef CLV_VERIFY_REFERENCE_H
 #define CLV_VERIFY_REFERENCE_H
 
 #include "verify/runner.h"
 
-/* "none", "basic" and "extended": forms run with "all". */
-#define CLV_REFERENCE_LEVELS 3
+/* Other runs. The first ones are "none", "basic" and "extended"; forms run with "all". */
+enum { CLV_REFERENCE_LEVELS = 3, CLV_REFERENCE_ANEW = 3, CLV_REFERENCE_KEPT, CLV_REFERENCE_OTHERS };
 
 typedef struct {
     clv_runner runner;
     const char *what; /* the model's path, or a lowered folder */
     const char *out;  /* folder of its outputs */
-    /* At other levels; NULL where it does not run so. */
-    const char *other[CLV_REFERENCE_LEVELS];
+    /* Folders of the outputs of other runs; NULL where it does not run so. */
+    const char *other[CLV_REFERENCE_OTHERS];
     bool asked; /* they were run */
 } clv_reference;
 

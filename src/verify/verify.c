@@ -60,6 +60,88 @@ static clv_status prove(job *j, clv_error *err)
     return CLV_OK;
 }
 
+/* -- lowering -- */
+
+static int stop_of_runner(void *ctx)
+{
+    const clv_runner *r = ctx;
+    return r->stop(r->stop_ctx);
+}
+
+static clv_lowering lowering_of(const job *j, clv_lower_form form)
+{
+    return (clv_lowering){ .file = j->req->file,
+                           .model = j->req->model,
+                           .types = j->types,
+                           .plan = j->req->plan,
+                           .form = form,
+                           .model_name = j->req->model_name,
+                           .stop = j->req->runner.stop ? stop_of_runner : NULL,
+                           .stop_ctx = (void *)&j->req->runner };
+}
+
+/* What is lowered goes to the folder NAME, whose path is *ret; where that cannot be, f has why. */
+static clv_status lower(job *j, const clv_lowering *l, const char *name, const char **ret,
+                        clv_verified_form *f, clv_error *err)
+{
+    clv_error own;
+    clv_lower_summary summary;
+    char *folder = clv_arena_printf(j->arena, "%s/%s", j->folder.path, name);
+    clv_arena *scratch = clv_arena_new(clv_arena_alloc(j->arena), 0);
+    if (!folder || !scratch) {
+        clv_arena_free(scratch);
+        return clv_fail_nomem(err, WHAT);
+    }
+    clv_status status = clv_lower(l, folder, scratch, &summary, &own);
+    clv_arena_free(scratch);
+    *ret = folder;
+    if (status == CLV_EUNSUPP) {
+        f->why_not = clv_arena_printf(j->arena, "%s", own.message);
+        return f->why_not ? CLV_OK : clv_fail_nomem(err, WHAT);
+    }
+    return status == CLV_OK ? CLV_OK : clv_fail(err, status, "%s", own.message);
+}
+
+/* Runs the model as it is written on one device, or with every tensor as an output behind its own;
+ * *ret: the folder of its outputs, NULL where it is not written or does not run. */
+static clv_status run_anew(job *j, bool keeps, const char **ret, clv_error *err)
+{
+    clv_lowering l = lowering_of(j, CLV_FORM_EMULATE);
+    clv_verified_form f = { .form = keeps ? "kept" : "anew" };
+    clv_runner_answer answer;
+    const char *folder = NULL;
+    clv_model *model;
+    if (keeps) {
+        CLV_TRY(clv_every_tensor_model(j->req->model, j->types, true, j->arena, &model, err));
+        l.model = model;
+    }
+    CLV_TRY(clv_every_tensor_plan(j->req->plan, j->arena, &l.plan, err));
+    CLV_TRY(lower(j, &l, f.form, &folder, &f, err));
+    if (f.why_not)
+        return CLV_OK;
+    char *what = clv_arena_printf(j->arena, "%s/model.onnx", folder);
+    char *out = clv_arena_printf(j->arena, "%s.out", folder);
+    if (!what || !out)
+        return clv_fail_nomem(err, WHAT);
+    clv_status status = clv_runner_run(&j->req->runner, what, out, j->arena, &answer, err);
+    clv_folder_remove(folder);
+    *ret = status == CLV_OK && !answer.fault ? out : NULL;
+    return status;
+}
+
+/* Runs what is right otherwise too, once. */
+static clv_status run_others(job *j, clv_error *err)
+{
+    clv_reference *r = j->right;
+    bool asked = r->asked;
+    CLV_TRY(clv_reference_run_others(r, j->arena, err));
+    if (asked || r != &j->whole)
+        return CLV_OK;
+    CLV_TRY(run_anew(j, false, &r->other[CLV_REFERENCE_ANEW], err));
+    return r->other[CLV_REFERENCE_ANEW] ? run_anew(j, true, &r->other[CLV_REFERENCE_KEPT], err)
+                                        : CLV_OK;
+}
+
 /* -- comparing -- */
 
 static clv_compared seen(const clv_tensor_file *f)
@@ -111,27 +193,46 @@ static clv_status note_missing(const job *j, const char *folder, int32_t i, clv_
     return ret->fault ? CLV_OK : clv_fail_nomem(err, WHAT);
 }
 
-/* Once more, beside what the model itself gives at other optimization levels. */
+/* Of n other runs those that count: the model written anew, and all behind it, only if it gives the
+ * same. anew: its number among them. */
+static clv_status count_others(job *j, const clv_tensor_file *other, int32_t anew,
+                               const clv_tensor_file *want, clv_allowance *allowed, clv_error *err)
+{
+    clv_verified v = { .c.difference = CLV_SAME };
+    const clv_allowance alone = { allowed->growth, allowed->absolute, NULL, 0 };
+    if (anew >= allowed->n_others)
+        return CLV_OK;
+    CLV_TRY(compare_files(j, &other[anew], want, &alone, &v, err));
+    if (v.c.difference != CLV_SAME)
+        allowed->n_others = anew;
+    return CLV_OK;
+}
+
+/* Once more, beside what the model itself gives where it runs otherwise. */
 static clv_status compare_with_others(job *j, const clv_tensor_file *got,
                                       const clv_tensor_file *want, int32_t i, clv_verified *ret,
                                       clv_error *err)
 {
-    clv_tensor_file other[CLV_REFERENCE_LEVELS];
-    clv_compared others[CLV_REFERENCE_LEVELS];
-    clv_allowance allowed = { ret->growth, ret->absolute, others, 0 };
-    clv_status status = clv_reference_run_others(j->right, j->arena, err);
-    for (int32_t k = 0; k < CLV_REFERENCE_LEVELS && status == CLV_OK; k++) {
+    clv_tensor_file other[CLV_REFERENCE_OTHERS];
+    clv_compared others[CLV_REFERENCE_OTHERS];
+    int32_t n = 0, anew = CLV_REFERENCE_OTHERS;
+    clv_status status = run_others(j, err);
+    for (int32_t k = 0; k < CLV_REFERENCE_OTHERS && status == CLV_OK; k++) {
         if (!j->right->other[k])
             continue;
-        status = open_output(j, j->right->other[k], i, &other[allowed.n_others], err);
-        if (status == CLV_OK) {
-            others[allowed.n_others] = seen(&other[allowed.n_others]);
-            allowed.n_others++;
-        }
+        status = open_output(j, j->right->other[k], i, &other[n], err);
+        if (status != CLV_OK)
+            break;
+        anew = k == CLV_REFERENCE_ANEW ? n : anew;
+        others[n] = seen(&other[n]);
+        n++;
     }
+    clv_allowance allowed = { ret->growth, ret->absolute, others, n };
+    if (status == CLV_OK)
+        status = count_others(j, other, anew, want, &allowed, err);
     if (status == CLV_OK)
         status = compare_files(j, got, want, &allowed, ret, err);
-    for (int32_t k = 0; k < allowed.n_others; k++)
+    for (int32_t k = 0; k < n; k++)
         clv_tensor_file_close(&other[k]);
     return status;
 }
@@ -185,46 +286,6 @@ static clv_status compare_outputs(job *j, const clv_graph *g, const char *got, c
 
 /* -- running -- */
 
-static int stop_of_runner(void *ctx)
-{
-    const clv_runner *r = ctx;
-    return r->stop(r->stop_ctx);
-}
-
-static clv_lowering lowering_of(const job *j, clv_lower_form form)
-{
-    return (clv_lowering){ .file = j->req->file,
-                           .model = j->req->model,
-                           .types = j->types,
-                           .plan = j->req->plan,
-                           .form = form,
-                           .model_name = j->req->model_name,
-                           .stop = j->req->runner.stop ? stop_of_runner : NULL,
-                           .stop_ctx = (void *)&j->req->runner };
-}
-
-/* What is lowered goes to the folder NAME, whose path is *ret; where that cannot be, f has why. */
-static clv_status lower(job *j, const clv_lowering *l, const char *name, const char **ret,
-                        clv_verified_form *f, clv_error *err)
-{
-    clv_error own;
-    clv_lower_summary summary;
-    char *folder = clv_arena_printf(j->arena, "%s/%s", j->folder.path, name);
-    clv_arena *scratch = clv_arena_new(clv_arena_alloc(j->arena), 0);
-    if (!folder || !scratch) {
-        clv_arena_free(scratch);
-        return clv_fail_nomem(err, WHAT);
-    }
-    clv_status status = clv_lower(l, folder, scratch, &summary, &own);
-    clv_arena_free(scratch);
-    *ret = folder;
-    if (status == CLV_EUNSUPP) {
-        f->why_not = clv_arena_printf(j->arena, "%s", own.message);
-        return f->why_not ? CLV_OK : clv_fail_nomem(err, WHAT);
-    }
-    return status == CLV_OK ? CLV_OK : clv_fail(err, status, "%s", own.message);
-}
-
 /* Runs what lies in a folder and compares. */
 static clv_status run_folder(job *j, const char *folder, const char *out, const clv_graph *g,
                              clv_verified_form *f, clv_error *err)
@@ -269,7 +330,7 @@ static clv_status run_tensors(job *j, clv_error *err)
     clv_reference one = { .runner = j->req->runner };
     clv_runner_answer answer;
     clv_model *model;
-    CLV_TRY(clv_every_tensor_model(j->req->model, j->types, j->arena, &model, err));
+    CLV_TRY(clv_every_tensor_model(j->req->model, j->types, false, j->arena, &model, err));
     CLV_TRY(clv_every_tensor_plan(j->req->plan, j->arena, &l.plan, err));
     l.model = model;
     CLV_TRY(lower(j, &l, "one", &one.what, f, err));

@@ -65,13 +65,13 @@ static void add_remarks(page *p, const clv_verified_form *f)
         if (c->own > 0)
             clv_text_printf(
                 &p->text,
-                "          '%s' of the model itself differs by %.2g of its size between "
-                "optimization levels\n",
+                "          '%s' of the model itself differs by %.2g of its size where it "
+                "is run otherwise\n",
                 shown(p, name), c->own);
         if (c->n_unsettled > 0)
             clv_text_printf(&p->text,
                             "          %" PRId64 " element%s of '%s' not judged: the model itself "
-                            "gives others at another optimization level\n",
+                            "gives others where it is run otherwise\n",
                             c->n_unsettled, plural(c->n_unsettled), shown(p, name));
         if (c->is_blind)
             clv_text_printf(&p->text,

@@ -263,8 +263,8 @@ Test(parallelism, constants_of_three_dimensions_are_no_experts)
     finds("");
 }
 
-/* Attention weights from a layer of as many columns as there are tokens, then a slice for each head:
- * all heads read the same. Experts read what was sent to each. */
+/* Attention weights from a layer of as many columns as there are tokens, then a slice for each
+ * head: all heads read the same. Experts read what was sent to each. */
 Test(parallelism, heads_behind_a_dense_attention_are_no_experts)
 {
     make((const char *const[]){ "in x 1 4 64", "w scores 64 4", "w heads 4 64 16",
