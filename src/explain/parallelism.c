@@ -234,10 +234,18 @@ static void count_matmul(counter *c, int32_t i, int32_t k)
     }
 }
 
+static bool is_convolution(const clv_op_info *op)
+{
+    return clv_str_is(op->type, "Conv") || clv_str_is(op->type, "ConvTranspose") ||
+           clv_str_is(op->type, "ConvInteger") || clv_str_is(op->type, "QLinearConv");
+}
+
 /* A matmul of two activations: of an attention, where a dimension between the batch and the matrix
- * is split, or a batch that heads were fused into. */
+ * is split, or a batch that heads were fused into. What a convolution splits so are channels. */
 static bool splits_heads(const counter *c, const clv_op_info *op)
 {
+    if (is_convolution(op))
+        return false;
     int32_t dim = split_of(c, op, 0), rank = rank_of(c, clv_op_input(c->of->graph, op, 0));
     bool is_inner = dim > 0 && dim < rank - MATRIX_RANK;
     bool is_fused = dim == 0 && rank > MATRIX_RANK &&

@@ -219,6 +219,15 @@ Test(parallelism, heads_of_an_attention)
     finds("head parallel attention over tp: 1");
 }
 
+/* A convolution by computed weights, one group for each image: its channels are no heads. */
+Test(parallelism, groups_of_a_convolution_are_no_heads)
+{
+    make((const char *const[]){ "in x 1 24 8 8", "in k 24 24 3 3", "Conv x k y", "out y", NULL });
+    reads("y", 0, TP, 1);
+    reads("y", 1, TP, 1);
+    finds("");
+}
+
 /* Experts in one weight each, all computed, and weighed by a gate of 8. */
 static const char *const mixture[] = { "in x 1 32 64",    "w gate 64 8",
                                        "w e 8 64 256",    "w f 8 256 64",
