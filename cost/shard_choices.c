@@ -93,13 +93,14 @@ bool clv_choice_may(const clv_types *types, clv_op op, const clv_factors *f, con
            (clv_factors_allow(f, mesh, choice->factor) && parts_hold(types, op, f, mesh, choice));
 }
 
-bool clv_choice_next(const clv_factors *f, const clv_mesh *mesh, clv_op_choice *c)
+bool clv_choice_next(const clv_factors *f, const clv_mesh *mesh, bool halos, clv_op_choice *c)
 {
     for (int32_t a = mesh->n_axes - 1; a >= 0; a--) {
         for (c->factor[a]++; mesh->size[a] > 1 && c->factor[a] < f->n_factors; c->factor[a]++) {
             const clv_factor *factor = &f->factors[c->factor[a]];
             if (factor->size > 1 &&
-                (factor->kind == CLV_FACTOR_PARALLEL || factor->kind == CLV_FACTOR_REDUCED))
+                (factor->kind == CLV_FACTOR_PARALLEL || factor->kind == CLV_FACTOR_REDUCED ||
+                 (halos && factor->kind == CLV_FACTOR_HALO)))
                 return true;
         }
         c->factor[a] = -1;
@@ -123,6 +124,6 @@ clv_status clv_shard_choices_find(const clv_shard_space *of, clv_op op, clv_aren
         CLV_TRY(clv_shard_choice_cost(&o, of->mesh, &c, arena, &cost, err));
         ret->at[ret->n] = c;
         ret->ns[ret->n++] = slowest_ns(&cost, of->mesh, of->cluster);
-    } while (ret->n < CLV_CHOICES_MAX && clv_choice_next(f, of->mesh, &c));
+    } while (ret->n < CLV_CHOICES_MAX && clv_choice_next(f, of->mesh, false, &c));
     return CLV_OK;
 }

@@ -40,8 +40,8 @@ clv_layout clv_choice_out(const clv_factors *f, const clv_mesh *mesh, const clv_
                           int32_t k);
 
 /* The next choice in the order of a counter whose digits are the axes, from -1 on all of them, over
- * factors that axes may split; false after the last. */
-bool clv_choice_next(const clv_factors *f, const clv_mesh *mesh, clv_op_choice *c);
+ * factors that axes may split, with those that have a halo or without; false after the last. */
+bool clv_choice_next(const clv_factors *f, const clv_mesh *mesh, bool halos, clv_op_choice *c);
 /* Does the operator's rule allow it, and may its tensors be cut so? To split nothing always is. */
 bool clv_choice_may(const clv_types *types, clv_op op, const clv_factors *f, const clv_mesh *mesh,
                     const clv_op_choice *choice);

@@ -336,7 +336,7 @@ static clv_status choose(building *b, int32_t op, clv_op_choice *ret, bool *ret_
             least = cost;
             *ret = c;
         }
-    } while (least != 0 && clv_choice_next(f, &b->mesh, &c));
+    } while (least != 0 && clv_choice_next(f, &b->mesh, true, &c));
     *ret_found = least != REFUSED;
     return CLV_OK;
 }
@@ -437,7 +437,7 @@ static clv_status split_operator(building *b, int32_t op, bool *ret_found, clv_e
     const clv_op_info *info = &b->g->ops[op];
     clv_op_choice choice = { { -1, -1, -1 } };
     *ret_found = true;
-    if (clv_shard_takes_part(b->types, (clv_op){ op }))
+    if (clv_shard_takes_part(b->types, (clv_op){ op }) || b->note_of[op])
         CLV_TRY(choose(b, op, &choice, ret_found, err));
     if (!*ret_found)
         return note_failure(b, op, "takes its inputs as their specs say", err);

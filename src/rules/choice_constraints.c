@@ -72,7 +72,7 @@ bool clv_op_is_satisfiable(const clv_choice_constraints *c, clv_op op, int32_t o
         if (choice_satisfies(c, op, f, &choice, one, two) &&
             clv_choice_may(c->types, op, f, c->mesh, &choice))
             return true;
-    } while (clv_choice_next(f, c->mesh, &choice));
+    } while (clv_choice_next(f, c->mesh, false, &choice));
     return false;
 }
 

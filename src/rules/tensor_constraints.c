@@ -153,7 +153,7 @@ static bool can_split(const builder *b, const operand *o, const axis_set *over, 
             so = mesh->size[over->axis[i]] < 2 || l.dim[over->axis[i]] == dim;
         if (so && clv_choice_may(b->c.types, o->op, f, mesh, &choice))
             return true;
-    } while (clv_choice_next(f, mesh, &choice));
+    } while (clv_choice_next(f, mesh, false, &choice));
     return false;
 }
 

@@ -128,6 +128,43 @@ Test(verify_annotated, inputs_without_a_spec_come_as_they_are_delivered)
     says(&a, "proof     holds: 6 tensors in 7 layouts, 3 operators, 1 step,");
 }
 
+/* A convolution whose image is cut, with a border of the neighbour, and an operator of numbers that
+ * are known before the run: no plan of the search splits either. */
+static void write_image(const char *name, bool is_annotated)
+{
+    char path[600];
+    const float numbers[12] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+    test_onnx *m = onnx_new(is_annotated ? 11 : 8, 13);
+    test_graph *g = onnx_main(m);
+    const int64_t shape[] = { 1, 1, 1, 4 };
+    onnx_input(g, "x", 1, "1,1,8,4");
+    onnx_weight_floats(g, "w", "1,1,3,3", numbers);
+    onnx_weight_floats(g, "b", "4", numbers);
+    onnx_weight_ints(g, "s", "4", shape);
+    if (is_annotated)
+        onnx_configuration(m, "other", 2, "");
+    test_node *conv = onnx_node(g, "Conv", "conv", "x,w", "h");
+    onnx_attr_ints(g, conv, "pads", 4, (const int64_t[]){ 1, 1, 1, 1 });
+    test_node *shaped = onnx_node(g, "Reshape", "shape", "b,s", "t");
+    if (is_annotated) {
+        add_spec(g, conv, "x [2] 0 1");
+        add_spec(g, conv, "h [2] 0 1");
+        add_spec(g, shaped, "b [0] 0 1");
+    }
+    onnx_node(g, "Add", "add", "h,t", "y");
+    onnx_output(g, "y", 1, "1,1,8,4");
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    onnx_write(m, path);
+    onnx_free(m);
+}
+
+Test(verify_annotated, what_no_search_splits_may_be_split)
+{
+    write_image("image.onnx", false);
+    write_image("cut.onnx", true);
+    run_says(folder, 0, "verify", "image.onnx cut.onnx --proof-only", "proof     holds");
+}
+
 Test(verify_annotated, stages_are_not_needed)
 {
     annotated a = megatron;

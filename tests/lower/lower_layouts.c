@@ -164,7 +164,7 @@ static const char *split_text(const tool *t, const clv_factors *f, const clv_op_
     return text;
 }
 
-/* The next choice, halos too, unlike clv_choice_next(). */
+/* The next choice of all, those that the rule refuses too. */
 static bool next_choice(const clv_factors *f, const clv_mesh *mesh, clv_op_choice *c)
 {
     for (int32_t a = mesh->n_axes - 1; a >= 0; a--) {
