@@ -56,7 +56,8 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
     clv_analysis analysis;
     /* model -> types, costs, units */
     CLV_TRY(clv_analyse(req->model, req->bindings, req->n_bindings, arena, &analysis, err));
-    CLV_TRY(clv_analysis_require_numbers(req->model, &analysis, arena, err));
+    CLV_TRY(clv_analysis_require_numbers(req->model, req->bindings, req->n_bindings, &analysis,
+                                         arena, err));
     /* types, costs, units -> plan */
     return req->fewest ? plan_fewest_devices(req, &analysis, arena, ret, err)
                        : plan_devices(req, &analysis, arena, ret, err);

@@ -1,10 +1,13 @@
 #include "request/analysis.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "graph/bindings.h"
 
 #define SYMBOLS_SHOWN 300 /* characters of the names that are still open */
+#define SIZE_TRIED    512 /* the largest that is tried for them: windows and patches divide it */
 
 /* Marks the symbols that stand in an input's type; how many of them there are. */
 static int32_t mark_open_symbols(const clv_type *type, bool *open)
@@ -30,13 +33,49 @@ clv_status clv_analyse(const clv_model *model, const clv_binding *bindings, int3
     return CLV_OK;
 }
 
-clv_status clv_analysis_require_numbers(const clv_model *model, const clv_analysis *analysis,
+typedef struct {
+    const clv_model *model;
+    const clv_binding *bindings; /* that are given */
+    int32_t n_bindings;
+    const bool *open; /* by symbol */
+} question;
+
+/* The least power of two that the model takes for all open symbols; 1 where it takes none. */
+static clv_status find_size(const question *q, clv_arena *scratch, int64_t *ret, clv_error *err)
+{
+    const clv_model *model = q->model;
+    clv_binding *all = CLV_NEW_ARRAY(scratch, clv_binding, q->n_bindings + model->n_symbols);
+    clv_status status = CLV_EFORMAT;
+    if (!all)
+        return clv_fail_nomem(err, "symbols");
+    for (*ret = 1; *ret <= SIZE_TRIED && status != CLV_OK; *ret *= 2) {
+        const clv_binding *complete = all;
+        clv_inference *inference;
+        clv_error inner;
+        int32_t n = q->n_bindings;
+        if (n)
+            memcpy(all, q->bindings, (size_t)n * sizeof *all);
+        for (int32_t i = 0; i < model->n_symbols; i++)
+            if (q->open[i])
+                all[n++] = (clv_binding){ model->symbols[i], *ret };
+        CLV_TRY(clv_bindings_complete(model, scratch, &complete, &n, err));
+        status = clv_infer(model, complete, n, scratch, &inference, &inner);
+        if (status == CLV_ENOMEM)
+            return clv_fail_nomem(err, "symbols");
+    }
+    *ret = status == CLV_OK ? *ret / 2 : 1;
+    return CLV_OK;
+}
+
+clv_status clv_analysis_require_numbers(const clv_model *model, const clv_binding *bindings,
+                                        int32_t n_bindings, const clv_analysis *analysis,
                                         clv_arena *scratch, clv_error *err)
 {
     const clv_graph *g = model->main;
     bool *open = CLV_NEW_ARRAY(scratch, bool, model->n_symbols);
     char list[SYMBOLS_SHOWN] = "";
     int32_t n_open = 0;
+    int64_t size = 1;
     size_t n = 0;
     if (!open)
         return clv_fail_nomem(err, "symbols");
@@ -44,10 +83,12 @@ clv_status clv_analysis_require_numbers(const clv_model *model, const clv_analys
         n_open += mark_open_symbols(&analysis->inference->main->of[g->inputs[i].i], open);
     if (n_open == 0)
         return CLV_OK;
+    const question q = { model, bindings, n_bindings, open };
+    CLV_TRY(find_size(&q, scratch, &size, err));
     for (int32_t i = 0; i < model->n_symbols && n < sizeof list; i++)
         if (open[i])
-            n += (size_t)snprintf(list + n, sizeof list - n, "%s%.*s=1", n ? "," : "",
-                                  CLV_STR_ARG(model->symbols[i]));
+            n += (size_t)snprintf(list + n, sizeof list - n, "%s%.*s=%" PRId64, n ? "," : "",
+                                  CLV_STR_ARG(model->symbols[i]), size);
     bool is_cut = n >= sizeof list;
     return clv_fail(err, CLV_EFORMAT,
                     "%d symbol%s of the inputs' shapes %s no size: give %s, as in --bind '%s%s'",

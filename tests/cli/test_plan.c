@@ -681,6 +681,26 @@ Test(plan, a_model_needs_no_preparation_but_sizes_of_its_symbols)
     free(page);
 }
 
+/* Windows of 4 by 4: to follow the hint is enough. */
+Test(plan, sizes_that_a_message_proposes_go_with_the_model)
+{
+    char path[600];
+    const int64_t shape[] = { -1, 4, 4, 6 };
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    onnx_input(g, "x", 1, "3,h,w,2");
+    onnx_weight_ints(g, "s", "4", shape);
+    onnx_node(g, "Reshape", "windows", "x,s", "y");
+    onnx_output(g, "y", 1, NULL);
+    snprintf(path, sizeof path, "%s/windows.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+    check(65, "plan windows.onnx", "as in --bind 'h=4,w=4'");
+    check(0, "plan windows.onnx --bind h=4,w=4 --no-output", "[Success]");
+    check(65, "plan windows.onnx --bind h=16", "as in --bind 'w=1'");
+    check(0, "plan windows.onnx --bind h=16,w=1 --no-output", "[Success]");
+}
+
 Test(plan, the_report_says_how_the_first_fit_was_found)
 {
     run_result r = ran(0, "plan --first-fit --devices 2 --no-output m.onnx");
