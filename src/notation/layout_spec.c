@@ -29,11 +29,66 @@ static int32_t axes_of_factor(const writing *w, int32_t i, int32_t *ret, int32_t
     return n;
 }
 
+/* Does a reader of the spec get other parts? He cuts a factor into its number of parts at once; or
+ * by one axis behind the other, nested. */
+static bool is_cut_otherwise(const writing *w, int32_t factor, bool nested)
+{
+    int32_t axes[CLV_MESH_AXES_MAX], parts, n = axes_of_factor(w, factor, axes, &parts);
+    int64_t size = w->split.dims[factor];
+    clv_part part;
+
+    if (w->tensor->policy == CLV_UNEVEN_REFUSE && size % parts != 0)
+        return true;
+    for (int32_t p = 0; p < w->mesh->n_devices; p++) {
+        int64_t at = 0, offset = 0, length = size;
+        int32_t k = 0;
+        for (int32_t i = 0; i < n; i++) {
+            int32_t coord = clv_mesh_coord(w->mesh, p, axes[i]);
+            k = k * w->mesh->size[axes[i]] + coord;
+            if (nested)
+                clv_cut(length, w->mesh->size[axes[i]], coord, w->tensor->policy, &offset, &length);
+            at += offset;
+        }
+        if (!nested)
+            clv_cut(size, parts, k, w->tensor->policy, &at, &length);
+        clv_layout_part(&w->layout, w->mesh, w->tensor, &w->split, p, &part);
+        if (part.size[factor] != length || (length > 0 && part.offset[factor] != at))
+            return true;
+    }
+    return false;
+}
+
+/* Are axes that cut one factor written one behind the other? All but the last have to divide it: 16
+ * over 2 and 3 is 2*8, of which 8 has parts of 3, 3 and 2; at once 6 parts were 3, 3, 3, 3, 3 and
+ * 1. */
+static bool is_nested(const writing *w, int32_t factor)
+{
+    int32_t axes[CLV_MESH_AXES_MAX], parts, n = axes_of_factor(w, factor, axes, &parts);
+    return n > 1 && w->split.dims[factor] % (parts / w->mesh->size[axes[n - 1]]) == 0 &&
+           is_cut_otherwise(w, factor, false) && !is_cut_otherwise(w, factor, true);
+}
+
+/* The simple shardings of a factor, the last of the dimension or not; how many. */
+static int32_t make_factor(const writing *w, int32_t factor, bool is_last, clv_simple_sharding *ret)
+{
+    int32_t axes[CLV_MESH_AXES_MAX], parts, n = axes_of_factor(w, factor, axes, &parts), made = 0;
+    int64_t size = w->split.dims[factor];
+    for (int32_t k = 0; k + 1 < n && is_nested(w, factor); k++) {
+        int32_t cut = w->mesh->size[axes[k]];
+        ret[made++] = (clv_simple_sharding){ .dim = cut, .num_shards = cut };
+        size /= cut;
+        parts /= cut;
+    }
+    ret[made++] =
+        (clv_simple_sharding){ .dim = is_last ? CLV_DIM_UNKNOWN : size, .num_shards = parts };
+    return made;
+}
+
 /* The split dimensions, each with a simple sharding for each of its factors. */
 static clv_status make_dims(const writing *w, clv_sharding_spec *spec, clv_error *err)
 {
     clv_sharded_dim *dims = CLV_NEW_ARRAY(w->arena, clv_sharded_dim, CLV_MESH_AXES_MAX);
-    int32_t axes[CLV_MESH_AXES_MAX], parts;
+    int32_t axes[CLV_MESH_AXES_MAX];
 
     if (!dims)
         return clv_fail_nomem(err, "a sharding spec");
@@ -43,16 +98,13 @@ static clv_status make_dims(const writing *w, clv_sharding_spec *spec, clv_error
             continue;
         if (clv_layout_axes_of(&w->layout, dim, axes) == 0)
             continue;
-        clv_simple_sharding *simple = CLV_NEW_ARRAY(w->arena, clv_simple_sharding, end - first);
+        int32_t n = 0, most = end - first + CLV_MESH_AXES_MAX;
+        clv_simple_sharding *simple = CLV_NEW_ARRAY(w->arena, clv_simple_sharding, most);
         if (!simple)
             return clv_fail_nomem(err, "a sharding spec");
-        for (int32_t i = first; i < end; i++) {
-            axes_of_factor(w, i, axes, &parts);
-            simple[i - first] =
-                (clv_simple_sharding){ .dim = i + 1 < end ? w->split.dims[i] : CLV_DIM_UNKNOWN,
-                                       .num_shards = parts };
-        }
-        dims[spec->n_dims++] = (clv_sharded_dim){ dim, simple, end - first };
+        for (int32_t i = first; i < end; i++)
+            n += make_factor(w, i, i + 1 == end, simple + n);
+        dims[spec->n_dims++] = (clv_sharded_dim){ dim, simple, n };
     }
     spec->dims = dims;
     return CLV_OK;
@@ -88,27 +140,6 @@ static clv_status make_devices(const writing *w, clv_sharding_spec *spec, clv_er
 
 /* -- what the spec omits -- */
 
-/* Does a reader of the spec, who cuts a factor into its number of parts at once, get others? */
-static bool is_cut_otherwise(const writing *w, int32_t factor)
-{
-    int32_t axes[CLV_MESH_AXES_MAX], parts, n = axes_of_factor(w, factor, axes, &parts);
-    int64_t size = w->split.dims[factor], offset, length;
-    clv_part part;
-
-    if (w->tensor->policy == CLV_UNEVEN_REFUSE && size % parts != 0)
-        return true;
-    for (int32_t p = 0; p < w->mesh->n_devices; p++) {
-        int32_t k = 0;
-        for (int32_t i = 0; i < n; i++)
-            k = k * w->mesh->size[axes[i]] + clv_mesh_coord(w->mesh, p, axes[i]);
-        clv_cut(size, parts, k, w->tensor->policy, &offset, &length);
-        clv_layout_part(&w->layout, w->mesh, w->tensor, &w->split, p, &part);
-        if (part.size[factor] != length || (length > 0 && part.offset[factor] != offset))
-            return true;
-    }
-    return false;
-}
-
 static clv_status list_omitted(const writing *w, clv_layout_spec *ret, clv_error *err)
 {
     clv_omission *list = CLV_NEW_ARRAY(w->arena, clv_omission, CLV_MESH_AXES_MAX); /* one an axis */
@@ -132,7 +163,8 @@ static clv_status list_omitted(const writing *w, clv_layout_spec *ret, clv_error
         if (!innermost || axes_of_factor(w, i, axes, &parts) == 0 ||
             !clv_layout_uneven(sizes, &w->layout, w->mesh, w->tensor, dim)[0])
             continue;
-        list[n++] = (clv_omission){ CLV_OMITTED_SIZES, -1, dim, is_cut_otherwise(w, i),
+        list[n++] = (clv_omission){ CLV_OMITTED_SIZES, -1, dim,
+                                    is_cut_otherwise(w, i, false) && !is_nested(w, i),
                                     clv_arena_printf(w->arena,
                                                      "dimension %" PRId32 " of %" PRId64
                                                      " elements has parts of %s",

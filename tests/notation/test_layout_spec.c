@@ -220,9 +220,33 @@ Test(layout_spec, copies_are_groups_with_negative_keys)
     cr_assert_eq(s.n_omitted, 0);
 }
 
+/* One axis cuts what another one leaves; who counts six parts of 16 gets 3, 3, 3, 3, 3 and 1. */
+Test(layout_spec, uneven_parts_within_even_ones_are_factors_of_a_dimension)
+{
+    const int64_t dims[] = { 16, 4 };
+    const clv_mesh *mesh = sim_mesh(arena, "2x3");
+    clv_tensor_split t = tensor_of(2, dims, CLV_UNEVEN_CEIL);
+    clv_layout l = CLV_LAYOUT_COPIES;
+    const clv_layout *back = NULL;
+    clv_layout_split(&l, 0, 0, 1);
+    clv_layout_split(&l, 1, 0, 1);
+    clv_layout_spec s = spec_of(&l, mesh, &t);
+    cr_assert_eq(s.n_omitted, 1);
+    cr_assert_str_eq(s.omitted[0].text, "dimension 0 of 16 elements has parts of 3, 3, 2, 3, 3, 2");
+    cr_assert(!s.omitted[0].lost);
+    cr_assert_eq(s.spec.dims[0].n_simple, 2);
+    cr_assert_eq(s.spec.dims[0].simple[0].dim, 2);
+    cr_assert_eq(s.spec.dims[0].simple[0].num_shards, 2);
+    cr_assert_eq(s.spec.dims[0].simple[1].num_shards, 3);
+    cr_assert_eq(clv_layout_from_spec(&s.spec, mesh, &t, arena, &back, NULL), CLV_OK);
+    cr_assert(back);
+    clv_layout plain = clv_layout_plain(back, mesh);
+    cr_assert(clv_layout_equal(&plain, &l));
+}
+
 Test(layout_spec, what_the_schema_has_no_word_for_is_reported)
 {
-    const int64_t dims[] = { 10, 4 }, share[] = { 1, 4 };
+    const int64_t dims[] = { 10, 4 }, nine[] = { 9, 4 }, share[] = { 1, 4 };
     const clv_mesh *mesh = sim_mesh(arena, "2x2x2");
     clv_tensor_split t = tensor_of(2, dims, CLV_UNEVEN_BALANCED);
     clv_layout l = CLV_LAYOUT_COPIES;
@@ -235,7 +259,12 @@ Test(layout_spec, what_the_schema_has_no_word_for_is_reported)
     cr_assert_str_eq(s.omitted[0].text, "partial results by max over axis tp");
     cr_assert(s.omitted[0].kind == CLV_OMITTED_PARTIAL && s.omitted[0].axis == 2);
     cr_assert_str_eq(s.omitted[1].text, "dimension 0 of 10 elements has parts of 3, 2, 3, 2");
-    cr_assert(s.omitted[1].kind == CLV_OMITTED_SIZES && s.omitted[1].dim == 0 && s.omitted[1].lost);
+    cr_assert(s.omitted[1].kind == CLV_OMITTED_SIZES && s.omitted[1].dim == 0);
+    t = tensor_of(2, nine, CLV_UNEVEN_CEIL); /* at once: 3, 3, 3 and none */
+    s = spec_of(&l, mesh, &t);
+    cr_assert_str_eq(s.omitted[1].text, "dimension 0 of 9 elements has parts of 3, 2, 2, 2");
+    cr_assert(s.omitted[1].lost);
+    t = tensor_of(2, dims, CLV_UNEVEN_BALANCED);
     l = CLV_LAYOUT_COPIES;
     clv_layout_split(&l, 0, 0, 1);
     t.share[0] = share;
