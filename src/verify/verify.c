@@ -124,7 +124,7 @@ static clv_status run_anew(job *j, bool keeps, const char **ret, clv_error *err)
     if (!what || !out)
         return clv_fail_nomem(err, WHAT);
     clv_status status = clv_runner_run(&j->req->runner, what, out, j->arena, &answer, err);
-    clv_folder_remove(folder);
+    clv_folder_clear(folder);
     *ret = status == CLV_OK && !answer.fault ? out : NULL;
     return status;
 }
