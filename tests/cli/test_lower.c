@@ -398,7 +398,7 @@ Test(lower, metadata_of_others_stays)
         "k.json k.onnx");
     cleave("lower -q k.onnx k.json --form olive -o o");
     char *out = does("/usr/bin/python3 -c \"import onnx; print([(p.key, p.value) for p in "
-                     "onnx.load('o/model.onnx').metadata_props])\"");
+                     "onnx.load('o/model.onnx').metadata_props if p.key != 'cleave.routes'])\"");
     cr_expect_str_eq(out, "[('author', 'somebody'), ('split_assignments', 'l.0=0;l.1=1')]\n");
     free(out);
 }

@@ -7,7 +7,7 @@ Of each folder: the manifest is as docs/formats/manifest.schema.json wants it; e
 its size, and no other file is there; what a model takes from another is one of its outputs, and one of
 the inputs that the file has; parts of an output cover it once. Of ort-options every node has the
 annotation of the plan's device and the settings name it; of olive the splits that Olive would make
-are the plan's stages; and both leave the model as it was.
+are the plan's stages; and both leave the model as it was. Every model names the manifest that it goes with.
 """
 import itertools
 import json
@@ -18,6 +18,7 @@ import jsonschema
 import onnx
 
 FREE = {"Constant", "DequantizeLinear", "Identity"}  # Olive copies or removes them
+ROUTES = "cleave.routes"  # in the metadata of each model
 
 
 class Wrong(Exception):
@@ -52,6 +53,10 @@ def names_of(folder, file):
 
 def check_models(folder, manifest):
     models = manifest["models"]
+    for m in models:
+        props = onnx.load(os.path.join(folder, m["file"]), load_external_data=False).metadata_props
+        said = [p.value for p in props if p.key == ROUTES]
+        need(said == [manifest["routes"]], f"{m['file']} goes with the manifest {said}")
     files = [names_of(folder, m["file"]) for m in models]
     whole = {i["name"] for i in manifest["inputs"]}
     for i, m in enumerate(models):
@@ -94,11 +99,11 @@ def check_outputs(manifest):
 
 # -- forms that keep the model --
 
-def without_properties(model, node_key=None, key=None):
+def without_properties(model, node_key=None, keys=()):
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
-    for holder, name in [(copy, key)] + [(n, node_key) for n in copy.graph.node]:
-        kept = [p for p in getattr(holder, "metadata_props", []) if p.key != name]
+    for holder, names in [(copy, keys)] + [(n, (node_key,)) for n in copy.graph.node]:
+        kept = [p for p in getattr(holder, "metadata_props", []) if p.key not in names]
         if hasattr(holder, "metadata_props"):
             del holder.metadata_props[:]
             holder.metadata_props.extend(kept)
@@ -244,13 +249,13 @@ def check(source, original, plan, folder):
         model = onnx.load(os.path.join(folder, "model.onnx"), load_external_data=False)
         if manifest["form"] == "olive":
             check_olive(model, manifest, plan)
-            same = without_properties(model, None, "split_assignments")
+            same = without_properties(model, None, ("split_assignments", ROUTES))
         else:
             check_ort(model, manifest, folder, original, plan)
             for n in model.graph.node:
                 if not hasattr(n, "metadata_props"):
                     n.DiscardUnknownFields()
-            same = without_properties(model, "layer_ann")
+            same = without_properties(model, "layer_ann", (ROUTES,))
         need(same == without_properties(original), "the model is not as it was")
 
 
