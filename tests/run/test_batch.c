@@ -101,7 +101,7 @@ Test(batch, who_takes_too_long_is_ended_and_the_rest_is_run)
 {
     given(ENTRY("long.onnx", "") ENTRY("neg.onnx", "") ENTRY("long.onnx", "")
               ENTRY("neg.onnx", ""));
-    run_result r = cleave_run(3, "batch list --timeout 2 --jobs 2");
+    run_result r = cleave_run(3, "batch list --timeout 6 --jobs 2");
     cr_expect_eq(lines(r.out), 4, "%s", r.out);
     cr_expect(strstr(r.err, "4 entries: 2 equal, 0 differ, 0 unsupported by the runtime, 2 failed"),
               "%s", r.err);
