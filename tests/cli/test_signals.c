@@ -91,7 +91,7 @@ Test(signals, an_output_that_is_a_pipe_is_not_waited_for)
 {
     run_result r = run_in(folder, "mkfifo pipe");
     run_free(&r);
-    stopped("TERM", "time.sleep(.3) or True", "plan -q -o pipe " MODEL, 143, 2);
+    stopped("TERM", "time.sleep(1) or True", "plan -q -o pipe " MODEL, 143, 2);
 }
 
 /* It waits for a reader of the plan before the model is there. */
@@ -99,7 +99,7 @@ Test(signals, a_plan_that_nobody_reads_leaves_no_model)
 {
     run_result r = run_in(folder, "mkfifo pipe");
     run_free(&r);
-    stopped("INT", "time.sleep(.3) or True", "plan -q -o o.onnx --plan-out pipe " MODEL, 130, 2);
+    stopped("INT", "time.sleep(1) or True", "plan -q -o o.onnx --plan-out pipe " MODEL, 130, 2);
 }
 
 /* SIGXFSZ would end the command with its temporary file there. */
