@@ -9,6 +9,7 @@
 
 #include "support/api.h"
 #include "support/api_fixture.h"
+#include "support/effort.h"
 #include "support/onnx_builder.h"
 #include "support/run.h"
 
@@ -65,9 +66,10 @@ static void tear_down(void)
     api_fixture_free(&f);
 }
 
-TestSuite(api_memory, .init = set_up, .fini = tear_down, .timeout = 600);
+TestSuite(api_memory, .init = set_up, .fini = tear_down, .timeout = 880);
 
-#define DENSE 128 /* so many requests of a call are refused one by one, of later ones some */
+/* So many requests of a call are refused one by one, of later ones some; with sanitizers fewer. */
+#define DENSE ((long)test_effort(128))
 
 /* One call after f.memory was set to fail. control: has the same memory, for calls that open
  * something. Whatever the call gives is freed. variant: 0 to below n_variants. */
