@@ -6,9 +6,9 @@
 
 /* Threads of its own, not libuv's work queue: that one is shared by the whole process and its size
  * is the host's business. A batch is a row of numbers that workers take in ascending order under
- * one lock. After a failure no further number is given out; whatever has a lower number was given
- * out before and is finished, so the failure with the lowest number is the same on any number of
- * threads.
+ * one lock; the caller is one of the workers. After a failure no further number is given out;
+ * whatever has a lower number was given out before and is finished, so the failure with the lowest
+ * number is the same on any number of threads.
  */
 typedef struct {
     clv_pool *pool;
@@ -20,7 +20,7 @@ struct clv_pool {
     clv_compiler *compiler;
     clv_arena *arena;
     int32_t batch, n_workers, n_threads;
-    worker *workers;
+    worker *workers;   /* the caller, then a thread each */
     clv_verdict *made; /* of the batch; handed over when all is well */
     int32_t room;
     uv_mutex_t lock;
@@ -79,7 +79,6 @@ static void work_on(void *arg)
     uv_mutex_unlock(&pool->lock);
 }
 
-/* Without threads the caller is the worker. */
 static void run_batch(clv_pool *pool, const clv_assignment *assignments, int32_t n)
 {
     uv_mutex_lock(&pool->lock);
@@ -88,10 +87,9 @@ static void run_batch(clv_pool *pool, const clv_assignment *assignments, int32_t
     pool->next = 0;
     pool->n = pool->failed_at = n;
     pool->status = CLV_OK;
-    if (pool->n_threads > 0)
-        uv_cond_broadcast(&pool->work);
+    uv_cond_broadcast(&pool->work);
     while (has_work(pool) || pool->running > 0) {
-        if (pool->n_threads == 0)
+        if (has_work(pool))
             judge_next(pool, &pool->workers[0]);
         else
             uv_cond_wait(&pool->done, &pool->lock);
@@ -179,9 +177,8 @@ clv_status clv_pool_open(clv_compiler *compiler, int32_t jobs, int32_t batch,
         free_memory(pool);
         return clv_fail(err, CLV_EINTERNAL, "the system has no lock left for the pool");
     }
-    while (pool->n_threads < jobs &&
-           uv_thread_create(&pool->workers[pool->n_threads].thread, work_on,
-                            &pool->workers[pool->n_threads]) == 0)
+    for (worker *w = pool->workers + 1;
+         w < pool->workers + jobs && uv_thread_create(&w->thread, work_on, w) == 0; w++)
         pool->n_threads++;
     *ret = pool;
     return CLV_OK;
@@ -195,7 +192,7 @@ void clv_pool_close(clv_pool *pool)
     pool->closing = true;
     uv_cond_broadcast(&pool->work);
     uv_mutex_unlock(&pool->lock);
-    for (int32_t k = 0; k < pool->n_threads; k++)
+    for (int32_t k = 1; k <= pool->n_threads; k++)
         uv_thread_join(&pool->workers[k].thread);
     uv_cond_destroy(&pool->done);
     uv_cond_destroy(&pool->work);

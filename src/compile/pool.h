@@ -6,8 +6,9 @@
 
 typedef struct clv_pool clv_pool;
 
-/* jobs workers (libuv threads, at least 1); batch is what the judge asks for. Close it before the
- * compiler. CLV_ENOMEM, CLV_EINTERNAL. Without threads the caller is the worker. */
+/* jobs workers (at least 1): the caller of the judge and as many libuv threads as the system has
+ * for the others. batch is what the judge asks for. Close it before the compiler. CLV_ENOMEM,
+ * CLV_EINTERNAL. */
 clv_status clv_pool_open(clv_compiler *compiler, int32_t jobs, int32_t batch,
                          const clv_alloc *alloc, clv_pool **ret, clv_error *err);
 void clv_pool_close(clv_pool *pool); /* NULL is fine; waits for what runs */
