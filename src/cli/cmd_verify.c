@@ -242,8 +242,8 @@ const cli_command cli_cmd_verify = {
         "(docs/verifying.md). In place of a plan file an annotated model is taken, "
         "whoever annotated it. A folder that was lowered is judged as it lies on disk, by the plan "
         "that its manifest has, or by another one. What follows ';' is the default. Exit codes: 4 "
-        "it computes "
-        "something else, 5 it is not proven, 6 it cannot be written, 7 it does not run.",
+        "it computes something else, 5 it is not proven, 6 it cannot be written, 7 it does not "
+        "run.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

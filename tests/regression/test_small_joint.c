@@ -19,6 +19,7 @@
 #define DEVICES   4
 #define OPS_MAX   4
 #define BRUTE_MAX 3000 /* solutions of one strategy problem */
+#define FORMS_MAX 8
 
 typedef struct {
     uint32_t random;
@@ -107,9 +108,17 @@ static void make_model(small *s)
 
 /* -- brute force -- */
 
+/* The strategy problem of a form of mesh; its meshes are the devices of the stages. */
 typedef struct {
-    int64_t best_ns;  /* INT64_MAX: no plan fits */
-    bool is_too_much; /* there are more solutions than anybody wants to see */
+    made_shards shards;
+    clv_cluster *stages;
+    int64_t n_solutions;
+} form_problem;
+
+typedef struct {
+    form_problem forms[FORMS_MAX];
+    int32_t n_forms;
+    int64_t best_ns; /* INT64_MAX: no plan fits */
 } brute;
 
 /* What it takes; INT64_MAX where it does not fit. */
@@ -123,35 +132,37 @@ static int64_t take_plan(const small *s, const clv_plan *plan, brute *b)
     return ns;
 }
 
-/* All strategies of a form, with what the search says that their plans take at least. */
-static clv_strategy_list floors_of(small *s, const made_shards *shards, const clv_cluster *stages)
+/* Which solution it is, counted as try_form() counts them. */
+static int64_t rank_of(const clv_intra_op_problem *p, const int32_t *solution)
 {
-    const clv_enumeration all = { .of = shards->problem,
-                                  .stages = stages,
+    int64_t rank = 0;
+    for (int32_t v = p->n_nodes - 1; v >= 0; v--)
+        rank = rank * clv_intra_op_n_choices(p, v) + solution[v];
+    return rank;
+}
+
+/* What the search says that the plans of each solution take at least; 0 where it says nothing. */
+static const clv_int128 *floors_of(small *s, const form_problem *f)
+{
+    const clv_enumeration all = { .of = f->shards.problem,
+                                  .stages = f->stages,
                                   .latency = s->req.search.objective == CLV_LATENCY,
                                   .below = INT64_MAX,
                                   .most = BRUTE_MAX };
+    clv_int128 *floors = CLV_NEW_ARRAY(s->m->arena, clv_int128, f->n_solutions);
     clv_strategy_list list;
     cr_assert_eq(clv_strategies_enumerate(&all, s->m->arena, &list, &s->m->err), CLV_OK);
-    return list;
-}
-
-static void check_floor(const clv_strategy_list *list, const int32_t *solution, size_t bytes,
-                        int64_t ns)
-{
-    for (int32_t i = 0; i < list->n; i++)
-        if (memcmp(list->solution[i], solution, bytes) == 0)
-            cr_assert(list->floor[i] <= ns, "floor %lld of a plan that takes %lld",
-                      (long long)list->floor[i], (long long)ns);
+    for (int32_t i = 0; i < list.n; i++)
+        floors[rank_of(f->shards.problem->problem, list.solution[i])] = list.floor[i];
+    return floors;
 }
 
 /* The best stages of one choice of strategies: what they take. */
-static int64_t cut(small *s, const made_shards *shards, const int32_t *solution,
-                   const clv_cluster *stages, brute *b)
+static int64_t cut(small *s, const form_problem *f, const int32_t *solution, brute *b)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    const clv_sharded_model sharded = { s->m->model, s->m->costs, shards->problem, solution,
-                                        shards->resharder };
+    const clv_sharded_model sharded = { s->m->model, s->m->costs, f->shards.problem, solution,
+                                        f->shards.resharder };
     clv_local_model *local;
     clv_inference inference = *s->analysis.inference;
     clv_plan *plan;
@@ -161,7 +172,7 @@ static int64_t cut(small *s, const made_shards *shards, const int32_t *solution,
     cr_assert_eq(clv_subgraphs_build(local->costs, true, arena, &analysis.units, NULL), CLV_OK);
     clv_request req = s->req;
     req.model = local->model;
-    req.cluster = stages;
+    req.cluster = f->stages;
     req.max_share = DEVICES;
     req.terse = true;
     cr_assert_eq(clv_stages_plan(&req, &analysis, arena, &plan, &s->m->err), CLV_OK, "%s",
@@ -171,58 +182,72 @@ static int64_t cut(small *s, const made_shards *shards, const int32_t *solution,
     return ns;
 }
 
-static void try_form(small *s, const clv_mesh_form *form, brute *b)
+/* False: it has more solutions than anybody wants to see. */
+static bool add_form(small *s, const clv_mesh_form *form, brute *b)
 {
     static const int32_t order[DEVICES] = { 0, 1, 2, 3 };
+    form_problem *f = &b->forms[b->n_forms++];
     const clv_mesh *mesh;
-    clv_cluster *stages;
     int32_t n = 1;
     for (int32_t a = 0; a < form->n_axes; a++)
         n *= form->size[a];
     cr_assert_eq(clv_mesh_make(form, &s->cluster, (clv_mesh_devices){ order, n }, s->m->arena,
                                &mesh, &s->m->err),
                  CLV_OK);
-    cr_assert_eq(clv_stage_cluster_make(&s->cluster, order, n, s->m->arena, &stages, NULL), CLV_OK);
-    made_shards shards = made_shards_of(s->m, &s->cluster, mesh, true, CLV_INTRA_OP_UNLIMITED);
-    const clv_intra_op_problem *p = shards.problem->problem;
-    int32_t *solution = CLV_NEW_ARRAY(s->m->arena, int32_t, p->n_nodes), at = 0;
-    int64_t all = 1;
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        all *= clv_intra_op_n_choices(p, v);
-    if (all > BRUTE_MAX)
-        b->is_too_much = true;
-    if (b->is_too_much)
-        return;
-    clv_strategy_list floors = floors_of(s, &shards, stages);
-    while (at < p->n_nodes) {
-        int64_t ns = cut(s, &shards, solution, stages, b);
-        check_floor(&floors, solution, (size_t)p->n_nodes * sizeof *solution, ns);
-        for (at = 0; at < p->n_nodes && ++solution[at] == clv_intra_op_n_choices(p, at); at++)
-            solution[at] = 0;
-    }
+    cr_assert_eq(clv_stage_cluster_make(&s->cluster, order, n, s->m->arena, &f->stages, NULL),
+                 CLV_OK);
+    f->shards = made_shards_of(s->m, &s->cluster, mesh, true, CLV_INTRA_OP_UNLIMITED);
+    const clv_intra_op_problem *p = f->shards.problem->problem;
+    f->n_solutions = 1;
+    for (int32_t v = 0; v < p->n_nodes && f->n_solutions <= BRUTE_MAX; v++)
+        f->n_solutions *= clv_intra_op_n_choices(p, v);
+    return f->n_solutions <= BRUTE_MAX;
 }
 
-static brute try_all(small *s)
+/* Of all devices first: most often it is they who have too many solutions. */
+static bool list_forms(small *s, brute *b)
 {
-    brute b = { .best_ns = INT64_MAX };
+    static const int32_t order[DEVICES] = { 0, 1, 2, 3 };
     const clv_mesh_form *forms;
     clv_link_levels levels;
-    clv_plan *plan;
     int32_t n;
-    for (int32_t devices = 2; devices <= DEVICES && !b.is_too_much; devices += 2) {
-        static const int32_t order[DEVICES] = { 0, 1, 2, 3 };
+    for (int32_t devices = DEVICES; devices > 1; devices -= 2) {
         cr_assert_eq(clv_mesh_levels(&s->cluster, (clv_mesh_devices){ order, devices }, s->m->arena,
                                      &levels, NULL),
                      CLV_OK);
         cr_assert_eq(clv_mesh_forms(&levels, 2, s->m->arena, &forms, &n, NULL), CLV_OK);
-        for (int32_t i = 0; i < n && !b.is_too_much; i++)
-            try_form(s, &forms[i], &b);
+        cr_assert_leq(b->n_forms + n, FORMS_MAX);
+        for (int32_t i = 0; i < n; i++)
+            if (!add_form(s, &forms[i], b))
+                return false;
     }
+    return true;
+}
+
+static void try_form(small *s, const form_problem *f, brute *b)
+{
+    const clv_intra_op_problem *p = f->shards.problem->problem;
+    const clv_int128 *floors = floors_of(s, f);
+    int32_t *solution = CLV_NEW_ARRAY(s->m->arena, int32_t, p->n_nodes);
+    for (int64_t rank = 0; rank < f->n_solutions; rank++) {
+        int64_t ns = cut(s, f, solution, b);
+        cr_assert(floors[rank] <= ns, "floor %lld of a plan that takes %lld",
+                  (long long)floors[rank], (long long)ns);
+        for (int32_t v = 0; v < p->n_nodes && ++solution[v] == clv_intra_op_n_choices(p, v); v++)
+            solution[v] = 0;
+    }
+}
+
+static void try_all(small *s, brute *b)
+{
     clv_request whole = s->req;
+    clv_plan *plan;
+    b->best_ns = INT64_MAX;
+    for (int32_t i = 0; i < b->n_forms; i++)
+        try_form(s, &b->forms[i], b);
     whole.max_share = 1;
     cr_assert_eq(clv_stages_plan(&whole, &s->analysis, s->m->arena, &plan, &s->m->err), CLV_OK);
-    take_plan(s, plan, &b);
-    return b;
+    take_plan(s, plan, b);
 }
 
 /* -- the search -- */
@@ -243,8 +268,10 @@ static bool check(uint32_t seed, clv_objective objective)
                             .cluster = &s->cluster,
                             .search = { .objective = objective },
                             .jobs = 1 };
-    brute b = try_all(s);
-    if (!b.is_too_much) {
+    brute b = { .n_forms = 0 };
+    bool is_small = list_forms(s, &b);
+    if (is_small) {
+        try_all(s, &b);
         cr_assert_eq(clv_joint_plan(&s->req, &s->analysis, arena, &plan, &s->m->err), CLV_OK, "%s",
                      s->m->err.message);
         int64_t ns = objective == CLV_LATENCY ? plan->latency_ns : plan->period_ns;
@@ -259,7 +286,7 @@ static bool check(uint32_t seed, clv_objective objective)
         }
     }
     clv_arena_free(arena);
-    return !b.is_too_much;
+    return is_small;
 }
 
 static void check_all(clv_objective objective)
