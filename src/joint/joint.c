@@ -41,7 +41,7 @@ static clv_status plan_whole_operators(clv_joint *j, clv_error *err)
     if (j->n_shapes > 0 && *deadline_ns > 0) /* the other half of the time is for shards */
         *deadline_ns -= (*deadline_ns - clv_now_ns()) / 2;
     CLV_TRY(clv_stages_plan(&req, j->analysis, j->arena, &plan, err));
-    clv_score made = clv_joint_score(j, plan);
+    clv_score made = clv_joint_score(plan);
     if (clv_score_is_better(&made, j->any, &j->best)) {
         j->any = true;
         j->best = made;
@@ -130,6 +130,9 @@ static const char *end_of(const clv_joint *j, const clv_plan *plan)
     bool fits = plan->outcome == CLV_FITS;
     if (fits && plan->bound_ns > 0 && j->best.ns <= plan->bound_ns)
         return clv_end_name(CLV_END_OPTIMAL);
+    if (plan->outcome == CLV_OOM && !j->unbounded && j->bound_ns == INT64_MAX &&
+        !j->without_tensor_rules)
+        return clv_end_name(CLV_END_INFEASIBLE);
     if (fits && asked->solve.gap > 0 && clv_plan_gap(plan) >= 0 &&
         clv_plan_gap(plan) <= asked->solve.gap)
         return clv_end_name(CLV_END_GAP);

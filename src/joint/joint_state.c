@@ -3,16 +3,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "problem/micro.h"
 
-clv_score clv_joint_score(const clv_joint *j, const clv_plan *p)
+clv_score clv_joint_score(const clv_plan *p)
 {
-    clv_score made = { p->outcome, p->period_ns, p->short_bytes };
-    if (j->req->search.objective == CLV_LATENCY)
-        made.ns = p->latency_ns;
-    else if (j->req->microbatches > 0)
-        made.ns = clv_micro_share_ns(p->latency_ns, p->period_ns, j->req->microbatches);
-    return made;
+    return (clv_score){ p->outcome, clv_plan_objective_ns(p), p->short_bytes };
 }
 
 /* The worst are plans that break rules. */

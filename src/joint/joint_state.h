@@ -53,8 +53,8 @@ typedef struct {
     const bool *idle;     /* by rule, of the best plan: it binds nothing; NULL: none is so */
 } clv_joint;
 
-/* How a plan did by the objective of the request. */
-clv_score clv_joint_score(const clv_joint *j, const clv_plan *p);
+/* How a plan did by its objective. */
+clv_score clv_joint_score(const clv_plan *p);
 /* A plan that fits before one that does not, then the faster, then the one that lacks less. any:
  * there is a best one yet. */
 bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best);

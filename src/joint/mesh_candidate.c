@@ -249,7 +249,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
 static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes,
                                  const int32_t *solution, clv_plan *cut, clv_error *err)
 {
-    clv_score made = clv_joint_score(c->j, cut);
+    clv_score made = clv_joint_score(cut);
     if (!clv_score_is_better(&made, c->any, &c->best))
         return CLV_OK;
     c->any = true;

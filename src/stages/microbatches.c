@@ -35,6 +35,43 @@ static clv_status find_with(clv_stage_search *s, const clv_partition_options *op
     return find(s, &o, ret, err);
 }
 
+/* No number has less than the least bound of all; a full pipeline has shares of a period. */
+static void take_bound(clv_partition_result *ret, clv_objval bound)
+{
+    ret->solve.bound = bound;
+    if (ret->solve.end == CLV_END_OPTIMAL && clv_objval_less(bound, ret->solve.value))
+        ret->solve.end = CLV_END_SEARCHED;
+}
+
+/* In place of a full pipeline, for which nothing was found. What does not fit with some in flight
+ * does not fit with more. */
+static clv_status find_with_fewer(clv_stage_search *s, const clv_partition_options *options,
+                                  clv_stage_find *find, clv_partition_result *ret, clv_error *err)
+{
+    clv_objval bound = ret->solve.bound;
+    int32_t best_n = 1;
+    judge_memory_for(s, 1, CLV_MICRO_MEMORY); /* if not even one fits, the report is of that */
+    CLV_TRY(find_with(s, options, find, ret, err));
+    if (!ret->solve.found)
+        return CLV_OK;
+    bound = clv_objval_less(ret->solve.bound, bound) ? ret->solve.bound : bound;
+    for (int32_t n = 2; n < s->cluster->n_devices; n *= 2) {
+        clv_partition_result more = *ret;
+        judge_memory_for(s, n, CLV_MICRO_MEMORY);
+        CLV_TRY(find_with(s, options, find, &more, err));
+        if (more.solve.end == CLV_END_INFEASIBLE)
+            break;
+        bound = clv_objval_less(more.solve.bound, bound) ? more.solve.bound : bound;
+        if (more.solve.found && clv_objval_less(more.solve.value, ret->solve.value)) {
+            *ret = more;
+            best_n = n;
+        }
+    }
+    judge_memory_for(s, best_n, CLV_MICRO_MEMORY);
+    take_bound(ret, bound);
+    return CLV_OK;
+}
+
 clv_status clv_microbatches_find(clv_stage_search *s, const clv_partition_options *options,
                                  clv_stage_find *find, clv_partition_result *ret, clv_error *err)
 {
@@ -42,22 +79,7 @@ clv_status clv_microbatches_find(clv_stage_search *s, const clv_partition_option
     bool is_open = s->microbatches == CLV_MICRO_FULL;
     if (!is_open || ret->solve.found || ret->best.verdict.outcome != CLV_OOM)
         return CLV_OK;
-    judge_memory_for(s, 1, CLV_MICRO_MEMORY); /* if not even one fits, the report is of that */
-    CLV_TRY(find_with(s, options, find, ret, err));
-    clv_partition_result more = *ret;
-    int32_t n = 1; /* the largest power of two below the devices: no pipeline has more stages */
-    while (n < s->cluster->n_devices / 2 + s->cluster->n_devices % 2)
-        n *= 2;
-    for (; ret->solve.found && n > 1; n /= 2) {
-        judge_memory_for(s, n, CLV_MICRO_MEMORY);
-        CLV_TRY(find_with(s, options, find, &more, err));
-        if (more.solve.found) {
-            *ret = more;
-            return CLV_OK;
-        }
-    }
-    judge_memory_for(s, 1, CLV_MICRO_MEMORY);
-    return CLV_OK;
+    return find_with_fewer(s, options, find, ret, err);
 }
 
 void clv_microbatches_mark_plan(const clv_stage_search *s, const clv_compile_report *report,

@@ -21,8 +21,8 @@ void clv_microbatches_begin(clv_stage_search *s);
 typedef clv_status clv_stage_find(clv_stage_search *s, const clv_partition_options *options,
                                   clv_partition_result *ret, clv_error *err);
 /* Finds a plan with that. Where the number is open and nothing fits with a full pipeline, again
- * with fewer in flight: the largest power of two with which a plan is found, at last with one. At
- * most log2(devices) + 2 searches. */
+ * with fewer in flight: of all powers of two from one up, the plan whose run is shortest for a
+ * sample. At most log2(devices) + 2 searches. */
 clv_status clv_microbatches_find(clv_stage_search *s, const clv_partition_options *options,
                                  clv_stage_find *find, clv_partition_result *ret, clv_error *err);
 

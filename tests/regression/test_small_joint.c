@@ -12,6 +12,7 @@
 #include "joint/strategy_enumeration.h"
 #include "lower/local_model.h"
 #include "lower/stage_cluster.h"
+#include "plan/plan.h"
 #include "sharding/mesh_levels.h"
 #include "stages/stages.h"
 #include "support/effort.h"
@@ -122,9 +123,9 @@ typedef struct {
 } brute;
 
 /* What it takes; INT64_MAX where it does not fit. */
-static int64_t take_plan(const small *s, const clv_plan *plan, brute *b)
+static int64_t take_plan(const clv_plan *plan, brute *b)
 {
-    int64_t ns = s->req.search.objective == CLV_LATENCY ? plan->latency_ns : plan->period_ns;
+    int64_t ns = clv_plan_objective_ns(plan);
     if (plan->outcome != CLV_FITS)
         return INT64_MAX;
     cr_assert_str_eq(plan->stopped, "optimal");
@@ -177,7 +178,7 @@ static int64_t cut(small *s, const form_problem *f, const int32_t *solution, bru
     req.terse = true;
     cr_assert_eq(clv_stages_plan(&req, &analysis, arena, &plan, &s->m->err), CLV_OK, "%s",
                  s->m->err.message);
-    int64_t ns = take_plan(s, plan, b);
+    int64_t ns = take_plan(plan, b);
     clv_arena_free(arena);
     return ns;
 }
@@ -247,17 +248,14 @@ static void try_all(small *s, brute *b)
         try_form(s, &b->forms[i], b);
     whole.max_share = 1;
     cr_assert_eq(clv_stages_plan(&whole, &s->analysis, s->m->arena, &plan, &s->m->err), CLV_OK);
-    take_plan(s, plan, b);
+    take_plan(plan, b);
 }
 
 /* -- the search -- */
 
-/* False: brute force would take too long. */
-static bool check(uint32_t seed, clv_objective objective)
+static small *make_small(uint32_t seed, clv_objective objective, clv_arena *arena)
 {
-    clv_arena *arena = clv_arena_new(NULL, 0);
     small *s = CLV_NEW(arena, small);
-    clv_plan *plan;
     s->random = seed * 2654435761u;
     s->m = made_new(arena);
     make_cluster(s);
@@ -268,13 +266,22 @@ static bool check(uint32_t seed, clv_objective objective)
                             .cluster = &s->cluster,
                             .search = { .objective = objective },
                             .jobs = 1 };
+    return s;
+}
+
+/* False: brute force would take too long. */
+static bool check(uint32_t seed, clv_objective objective)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    small *s = make_small(seed, objective, arena);
+    clv_plan *plan;
     brute b = { .n_forms = 0 };
     bool is_small = list_forms(s, &b);
     if (is_small) {
         try_all(s, &b);
         cr_assert_eq(clv_joint_plan(&s->req, &s->analysis, arena, &plan, &s->m->err), CLV_OK, "%s",
                      s->m->err.message);
-        int64_t ns = objective == CLV_LATENCY ? plan->latency_ns : plan->period_ns;
+        int64_t ns = clv_plan_objective_ns(plan);
         cr_expect_eq(plan->outcome == CLV_FITS, b.best_ns < INT64_MAX, "seed %u", seed);
         if (plan->outcome == CLV_FITS) {
             cr_expect_eq(ns, b.best_ns, "seed %u: %lld, brute force %lld", seed, (long long)ns,
@@ -283,6 +290,8 @@ static bool check(uint32_t seed, clv_objective objective)
                           (long long)plan->bound_ns, (long long)b.best_ns);
             cr_expect_str_eq(plan->stopped, "optimal", "seed %u: %s, %lld, bound %lld", seed,
                              plan->stopped, (long long)ns, (long long)plan->bound_ns);
+        } else {
+            cr_expect_str_eq(plan->stopped, "infeasible", "seed %u: %s", seed, plan->stopped);
         }
     }
     clv_arena_free(arena);
@@ -300,3 +309,38 @@ static void check_all(clv_objective objective)
 Test(small_joint, has_the_least_latency) { check_all(CLV_LATENCY); }
 
 Test(small_joint, has_the_least_period) { check_all(CLV_THROUGHPUT); }
+
+/* Stages of whole operators. False: a full pipeline fits, or nothing. */
+static bool check_numbers(small *s)
+{
+    int64_t best_ns = INT64_MAX;
+    clv_request req = s->req;
+    clv_plan *plan;
+    req.max_share = 1;
+    cr_assert_eq(clv_stages_plan(&req, &s->analysis, s->m->arena, &plan, &s->m->err), CLV_OK);
+    if (plan->outcome != CLV_FITS || plan->why_microbatches != CLV_MICRO_MEMORY)
+        return false;
+    for (int32_t n = 1; n < DEVICES; n *= 2) {
+        clv_request given = req;
+        clv_plan *of_n;
+        given.microbatches = n;
+        cr_assert_eq(clv_stages_plan(&given, &s->analysis, s->m->arena, &of_n, &s->m->err), CLV_OK);
+        if (of_n->outcome == CLV_FITS && clv_plan_objective_ns(of_n) < best_ns)
+            best_ns = clv_plan_objective_ns(of_n);
+    }
+    cr_expect_eq(clv_plan_objective_ns(plan), best_ns, "%lld a sample, with another number %lld",
+                 (long long)clv_plan_objective_ns(plan), (long long)best_ns);
+    cr_expect_leq(plan->bound_ns, best_ns);
+    return true;
+}
+
+/* Where memory holds no full pipeline, the plan is that of the best number of micro-batches. */
+Test(small_joint, has_the_best_number_of_microbatches)
+{
+    uint64_t left = test_effort(100);
+    for (uint32_t seed = 1; left > 0; seed++) {
+        clv_arena *arena = clv_arena_new(NULL, 0);
+        left -= check_numbers(make_small(seed, CLV_THROUGHPUT, arena));
+        clv_arena_free(arena);
+    }
+}
