@@ -81,7 +81,7 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
            $<$<BOOL:${SANITIZED}>:--limit=100> COMMAND_EXPAND_LISTS)
   if(CLEAVE_RUN_FOUND AND NOT SANITIZED) # what is planned is legal, can be lowered, and is right
     add_test(NAME corpus_legal COMMAND /usr/bin/python3 ${CORPUS}/legal.py $<TARGET_FILE:cleave_cli>
-             ${ONNX_TESTDATA} ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable --devices 2,3 --every 24)
+             ${ONNX_TESTDATA} ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable --devices 2,3 --every 60)
     add_test(NAME corpus_legal_static COMMAND /usr/bin/python3 ${CORPUS}/legal.py $<TARGET_FILE:cleave_cli>
              ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable ${CMAKE_CURRENT_SOURCE_DIR}/data/models --devices 4)
   endif()
@@ -113,9 +113,9 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
     add_test(NAME sharding_rules COMMAND /usr/bin/python3 ${SHARDING}/check_rules.py
              $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR})
     add_test(NAME sharding_rules_apart COMMAND /usr/bin/python3 ${SHARDING}/check_rules.py
-             $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR} --apart 3 --every 2)
+             $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR} --apart 3 --every 4)
     add_test(NAME sharding_rules_three_axes COMMAND /usr/bin/python3 ${SHARDING}/check_rules.py
-             $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR} --mesh 2x2x2 --every 2)
+             $<TARGET_FILE:dump_rules> ${PROJECT_SOURCE_DIR} --mesh 2x2x2 --every 4)
   endif()
   # Lowered models on ONNX Runtime: its own operator tests under every layout, real models, and the
   # published examples. With sanitizers a part of them.
@@ -144,7 +144,7 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
     add_test(NAME verify_sabotage COMMAND /usr/bin/python3
              ${CMAKE_CURRENT_SOURCE_DIR}/verify/sabotage.py $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>
              $<TARGET_FILE:lower_layouts> ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable
-             --seeds 0:$<IF:$<BOOL:${SANITIZED}>,4,40>)
+             --seeds 0:$<IF:$<BOOL:${SANITIZED}>,4,14>)
     if(NOT SANITIZED) # three faults each
       add_test(NAME verify_faults COMMAND /usr/bin/python3 -W ignore
                ${CMAKE_CURRENT_SOURCE_DIR}/verify/faults.py $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>
@@ -161,7 +161,7 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
     # Types that Slice and Concat do not take.
     add_test(NAME lower_narrow_types COMMAND /usr/bin/python3 ${LOWER}/narrow_types.py
              $<TARGET_FILE:lower_layouts> $<TARGET_FILE:cleave_run> --mesh 2x2 --mesh 3
-             --every $<IF:$<BOOL:${SANITIZED}>,100,9>)
+             --every $<IF:$<BOOL:${SANITIZED}>,100,20>)
     if(NOT SANITIZED)
       add_test(NAME lower_small COMMAND /usr/bin/python3 -W ignore ${LOWER}/small_graphs.py
                $<TARGET_FILE:lower_layouts> $<TARGET_FILE:cleave_run>)
@@ -180,7 +180,7 @@ else()
 endif()
 
 # The longest begin first, so that no core waits for the last one.
-foreach(test lower_models lower_conform lower_random sharding_rules sharding_rules_apart sharding_rules_three_axes
+foreach(test verify_sabotage corpus_legal lower_models lower_conform lower_manifest_edits api_memory lower_random sharding_rules sharding_rules_apart sharding_rules_three_axes
         solver_partition_solve solver_partition_time_calibration cli_plan cli_joint cli_lower cli_solve cli_place
         cli_no_fit cli_calibrate cli_json_models api_solve corpus_plan lower_exchanges lower_conform_ort
         run_run run_batch run_manifest run_devices)

@@ -69,7 +69,7 @@ static void tear_down(void)
 TestSuite(api_memory, .init = set_up, .fini = tear_down, .timeout = 880);
 
 /* So many requests of a call are refused one by one, of later ones some; with sanitizers fewer. */
-#define DENSE ((long)test_effort(128))
+#define DENSE ((long)test_effort(48))
 
 /* One call after f.memory was set to fail. control: has the same memory, for calls that open
  * something. Whatever the call gives is freed. variant: 0 to below n_variants. */

@@ -17,10 +17,10 @@
 #include "stages/stages.h"
 #include "support/effort.h"
 
-#define DEVICES   4
+#define DEVICES   6 /* at most */
 #define OPS_MAX   4
 #define BRUTE_MAX 3000 /* solutions of one strategy problem */
-#define FORMS_MAX 8
+#define FORMS_MAX 12
 
 typedef struct {
     uint32_t random;
@@ -44,7 +44,9 @@ static int32_t draw(small *s, int32_t from, int32_t to)
 /* Each device has a port out and one in; all are joined alike. */
 static void make_cluster(small *s)
 {
-    static const char *const names[DEVICES] = { "d0", "d1", "d2", "d3" };
+    static const char *const names[DEVICES] = { "d0", "d1", "d2", "d3", "d4", "d5" };
+    static const int32_t numbers[] = { 4, 4, 2, 3, 6 };
+    int32_t n = numbers[draw(s, 0, 4)];
     clv_route link = { .name = "r",
                        .latency_ns = draw(s, 0, 3000),
                        .bytes_per_s = 1e9 * draw(s, 1, 50),
@@ -52,21 +54,21 @@ static void make_cluster(small *s)
     s->kind = made_kind();
     s->kind.launch_ns = draw(s, 0, 2000);
     s->kind.memory_bytes = draw(s, 0, 3) ? 1 << 24 : draw(s, 100000, 400000);
-    for (int32_t d = 0; d < DEVICES; d++) {
+    for (int32_t d = 0; d < n; d++) {
         s->devices[d] = (clv_device){ 0, names[d] };
         s->ports[2 * d] = s->ports[2 * d + 1] = (clv_port){ "port", link.bytes_per_s };
-        for (int32_t e = 0; e < DEVICES; e++) {
-            int32_t *ports = s->ports_of[d * DEVICES + e];
+        for (int32_t e = 0; e < n; e++) {
+            int32_t *ports = s->ports_of[d * n + e];
             ports[0] = 2 * d;
             ports[1] = 2 * e + 1;
             link.ports = ports;
-            s->routes[d * DEVICES + e] = d == e ? (clv_route){ .name = "r" } : link;
+            s->routes[d * n + e] = d == e ? (clv_route){ .name = "r" } : link;
         }
     }
     s->cluster = (clv_cluster){ .name = "small",
                                 .n_kinds = 1,
-                                .n_devices = DEVICES,
-                                .n_ports = 2 * DEVICES,
+                                .n_devices = n,
+                                .n_ports = 2 * n,
                                 .kinds = &s->kind,
                                 .devices = s->devices,
                                 .ports = s->ports,
@@ -174,7 +176,7 @@ static int64_t cut(small *s, const form_problem *f, const int32_t *solution, bru
     clv_request req = s->req;
     req.model = local->model;
     req.cluster = f->stages;
-    req.max_share = DEVICES;
+    req.max_share = s->cluster.n_devices;
     req.terse = true;
     cr_assert_eq(clv_stages_plan(&req, &analysis, arena, &plan, &s->m->err), CLV_OK, "%s",
                  s->m->err.message);
@@ -186,7 +188,7 @@ static int64_t cut(small *s, const form_problem *f, const int32_t *solution, bru
 /* False: it has more solutions than anybody wants to see. */
 static bool add_form(small *s, const clv_mesh_form *form, brute *b)
 {
-    static const int32_t order[DEVICES] = { 0, 1, 2, 3 };
+    static const int32_t order[DEVICES] = { 0, 1, 2, 3, 4, 5 };
     form_problem *f = &b->forms[b->n_forms++];
     const clv_mesh *mesh;
     int32_t n = 1;
@@ -208,11 +210,13 @@ static bool add_form(small *s, const clv_mesh_form *form, brute *b)
 /* Of all devices first: most often it is they who have too many solutions. */
 static bool list_forms(small *s, brute *b)
 {
-    static const int32_t order[DEVICES] = { 0, 1, 2, 3 };
+    static const int32_t order[DEVICES] = { 0, 1, 2, 3, 4, 5 };
     const clv_mesh_form *forms;
     clv_link_levels levels;
     int32_t n;
-    for (int32_t devices = DEVICES; devices > 1; devices -= 2) {
+    for (int32_t devices = s->cluster.n_devices; devices > 1; devices--) {
+        if (s->cluster.n_devices % devices != 0)
+            continue;
         cr_assert_eq(clv_mesh_levels(&s->cluster, (clv_mesh_devices){ order, devices }, s->m->arena,
                                      &levels, NULL),
                      CLV_OK);
@@ -320,7 +324,7 @@ static bool check_numbers(small *s)
     cr_assert_eq(clv_stages_plan(&req, &s->analysis, s->m->arena, &plan, &s->m->err), CLV_OK);
     if (plan->outcome != CLV_FITS || plan->why_microbatches != CLV_MICRO_MEMORY)
         return false;
-    for (int32_t n = 1; n < DEVICES; n *= 2) {
+    for (int32_t n = 1; n < s->cluster.n_devices; n *= 2) {
         clv_request given = req;
         clv_plan *of_n;
         given.microbatches = n;
