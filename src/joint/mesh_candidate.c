@@ -13,7 +13,10 @@
 #define LEAST_SECONDS_S 0.01  /* for a candidate, when time is up: a solution is there by then */
 #define SOLVER_GAP      0.001 /* of the intra-operator problem: a tenth of a plan's */
 #define EXACT_NODES     64    /* so few are solved to the end */
-#define CUTS_MAX        512   /* solutions of one strategy problem that are cut into stages */
+/* Solutions of one strategy problem that are cut into stages; of one stage there is little to cut.
+ */
+#define CUTS_MAX      512
+#define ONE_STAGE_MAX 4096
 
 /* -- opening -- */
 
@@ -364,7 +367,7 @@ clv_status clv_mesh_candidate_exhaust(clv_mesh_candidate *c, clv_error *err)
                                   .stages = c->stages,
                                   .latency = c->j->path != NULL,
                                   .below = best_so_far(c),
-                                  .most = CUTS_MAX };
+                                  .most = c->n_stages > 1 ? CUTS_MAX : ONE_STAGE_MAX };
     CLV_TRY(clv_strategies_enumerate(&all, c->arena, &list, err));
     CLV_TRY(cut_listed(c, &list, limit_bytes, &bound, err));
     c->bound_ns = bound > c->bound_ns ? (int64_t)bound : c->bound_ns;

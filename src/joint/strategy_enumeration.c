@@ -220,7 +220,8 @@ static int compare_floors(const void *a, const void *b)
     return (x->floor > y->floor) - (x->floor < y->floor);
 }
 
-/* A solution is found once for each way to deal out its operators: the least floor stays. */
+/* A solution is found once for each way to deal out its operators: the least floor stays. O(list);
+ * one stage has one way. */
 static bool is_listed(search *s, clv_int128 floor)
 {
     size_t bytes = (size_t)s->p->n_nodes * sizeof *s->choice_of;
@@ -248,7 +249,7 @@ static clv_status put(search *s, clv_int128 floor, clv_error *err)
 {
     clv_intra_op_value value;
     size_t n = (size_t)s->p->n_nodes;
-    if (is_listed(s, floor))
+    if (s->n_stages > 1 && is_listed(s, floor))
         return CLV_OK;
     clv_mark mark = clv_arena_mark(s->scratch);
     CLV_TRY(clv_intra_op_judge(s->p, s->choice_of, s->scratch, &value, err));
