@@ -17,14 +17,19 @@ typedef struct {
     clv_arena *arena;
 } sharding;
 
+static clv_status not_there(const sharding *s, const clv_tensor_data *d, clv_error *err)
+{
+    return clv_fail(err, CLV_EIO, "%s: weight '%.*s' lies in '%.*s', which is not there",
+                    s->file->name, CLV_STR_ARG(d->name), CLV_STR_ARG(d->location));
+}
+
 static clv_status check_kinds(const sharding *s, const clv_weight_layout *layout, bool filled,
                               clv_error *err)
 {
     for (int32_t i = 0; i < layout->n_shards; i++) {
         const clv_tensor_data *d = &s->data[layout->shards[i].weight];
         if (d->kind == CLV_DATA_ABSENT && !filled)
-            return clv_fail(err, CLV_EIO, "%s: weight '%.*s' lies in '%.*s', which is not there",
-                            s->file->name, CLV_STR_ARG(d->name), CLV_STR_ARG(d->location));
+            return not_there(s, d, err);
         if (d->kind == CLV_DATA_NONE)
             return clv_fail(err, CLV_EUNSUPP,
                             "%s: weight '%.*s' is sparse or of strings, so it cannot be cut",
@@ -51,12 +56,14 @@ static clv_status find_originals(sharding *s, clv_map *ids, clv_error *err)
         const char *path = clv_arena_printf(s->arena, "%s/%s", s->file->folder, name);
         if (!path)
             return clv_fail_nomem(err, "the files of a model");
-        if (clv_open_inside(s->file->folder_fd, name, O_RDONLY, &fd, &s->are[n]) !=
-            CLV_INSIDE_OPENED)
-            continue; /* absent: its weights are, too */
+        s->files[n] = (clv_file_inside){ s->file->folder_fd, name, path };
+        clv_inside found = clv_open_inside(s->file->folder_fd, name, O_RDONLY, &fd, &s->are[n]);
+        if (found == CLV_INSIDE_ABSENT)
+            continue; /* its weights are, too */
+        if (found != CLV_INSIDE_OPENED)
+            CLV_TRY(clv_open_inside_or_fail(&s->files[n], &fd, &s->are[n], err));
         close(fd);
         CLV_TRY(clv_map_put(ids, s->model->external[i], n, NULL, err));
-        s->files[n] = (clv_file_inside){ s->file->folder_fd, name, path };
         at[n] = (clv_original_file){ name, s->are[n].bytes };
         n++;
     }
@@ -80,6 +87,8 @@ static clv_status describe_original(sharding *s, clv_error *err)
             at[i].file = 0;
         else if (d->kind == CLV_DATA_EXTERNAL)
             at[i].file = clv_map_get(&ids, d->location);
+        if (d->kind == CLV_DATA_EXTERNAL && at[i].file < 0) /* it was a moment ago */
+            return not_there(s, d, err);
     }
     s->f.payloads = at;
     s->f.fingerprint = clv_onnx_fingerprint(s->model);

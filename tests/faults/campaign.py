@@ -249,6 +249,19 @@ class Campaign:
         shutil.copyfile(kept, target)
         return code
 
+    def blink_at(self, case, name, k, outside):
+        """the link is there for call k alone: what a call found wrong may not be passed over"""
+        target, kept, link = self.inputs / name, self.inputs / "swap.kept", self.inputs / "swap.link"
+        os.link(target, kept)
+        link.symlink_to(outside)
+        self.clear()
+        code = self.check_swapped(case, self.run(case.args, f"blink:{k}:{link}:{target}:{kept}"))
+        for left in (link, kept):
+            left.unlink(missing_ok=True)
+        target.unlink()
+        target.write_bytes(self.pristine[name])
+        return code
+
     def swap_race(self, case, name, outside):
         """another process swaps the file and the link all the time"""
         target, kept, link = self.inputs / name, self.scratch / "kept", self.inputs / "swap.link"
@@ -284,6 +297,9 @@ class Campaign:
                 code = (self.swap_race(case, name, outside) if race else
                         self.swap_at(case, name, spots[step % len(spots)], outside))
                 refused += code != 0
+                done += 1
+            for k in self.spread(calls, each) if n else range(1, calls + 1) if case.name == "shard" else ():
+                refused += self.blink_at(case, name, k, outside) != 0
                 done += 1
         done += self.swap_output(n)
         print(f"swap: {done} links swapped, {refused} runs refused, {len(self.wrong)} wrong", flush=True)

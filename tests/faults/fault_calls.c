@@ -3,6 +3,7 @@
  *
  *     kill:K            the program is killed
  *     swap:K:FROM:TO    FROM is renamed to TO, which replaces it
+ *     blink:K:FROM:TO:BACK   the same, and before the next call BACK comes in its place
  *     shrink:K:N:PATH   the file gets N bytes
  *     full:N            after N bytes in all, writing fails with ENOSPC
  *     count:FD          nothing; at the end the number of calls is written to the descriptor
@@ -28,7 +29,7 @@
 
 static atomic_long calls, room;
 static long at = -1, size = -1;
-static char kind, from[4096], to[4096];
+static char kind, from[4096], to[4096], back[4096];
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -39,6 +40,8 @@ __attribute__((constructor)) static void begin(void)
         kind = 'k';
     else if (sscanf(text, "swap:%ld:%4095[^:]:%4095[^:]", &at, from, to) == 3)
         kind = 's';
+    else if (sscanf(text, "blink:%ld:%4095[^:]:%4095[^:]:%4095[^:]", &at, from, to, back) == 4)
+        kind = 'b';
     else if (sscanf(text, "shrink:%ld:%ld:%4095[^:]", &at, &size, from) == 3)
         kind = 't';
     else if (sscanf(text, "full:%ld", &size) == 1)
@@ -58,12 +61,16 @@ __attribute__((destructor)) static void end(void)
 
 static void before(void)
 {
-    if (atomic_fetch_add(&calls, 1) + 1 != at)
-        return;
+    long now = atomic_fetch_add(&calls, 1) + 1;
     int error = errno;
+    if (kind == 'b' && now == at + 1)
+        REAL(rename)(back, to);
+    errno = error;
+    if (now != at)
+        return;
     if (kind == 'k')
         kill(getpid(), SIGKILL);
-    if (kind == 's')
+    if (kind == 's' || kind == 'b')
         REAL(rename)(from, to);
     if (kind == 't')
         truncate(from, size);
