@@ -13,8 +13,7 @@
 #define LEAST_SECONDS_S 0.01  /* for a candidate, when time is up: a solution is there by then */
 #define SOLVER_GAP      0.001 /* of the intra-operator problem: a tenth of a plan's */
 #define EXACT_NODES     64    /* so few are solved to the end */
-/* Solutions of one strategy problem that are cut into stages; of one stage there is little to cut.
- */
+/* Solutions of one strategy problem that are cut into stages; one stage takes little time. */
 #define CUTS_MAX      512
 #define ONE_STAGE_MAX 4096
 

@@ -35,16 +35,10 @@ static clv_status find_with(clv_stage_search *s, const clv_partition_options *op
     return find(s, &o, ret, err);
 }
 
-/* No number has less than the least bound of all; a full pipeline has shares of a period. */
-static void take_bound(clv_partition_result *ret, clv_objval bound)
-{
-    ret->solve.bound = bound;
-    if (ret->solve.end == CLV_END_OPTIMAL && clv_objval_less(bound, ret->solve.value))
-        ret->solve.end = CLV_END_SEARCHED;
-}
+static clv_objval lesser(clv_objval a, clv_objval b) { return clv_objval_less(a, b) ? a : b; }
 
-/* In place of a full pipeline, for which nothing was found. What does not fit with some in flight
- * does not fit with more. */
+/* In place of a full pipeline, for which nothing was found; its bound counts where that is not
+ * proven. What does not fit with some in flight does not fit with more. */
 static clv_status find_with_fewer(clv_stage_search *s, const clv_partition_options *options,
                                   clv_stage_find *find, clv_partition_result *ret, clv_error *err)
 {
@@ -54,21 +48,23 @@ static clv_status find_with_fewer(clv_stage_search *s, const clv_partition_optio
     CLV_TRY(find_with(s, options, find, ret, err));
     if (!ret->solve.found)
         return CLV_OK;
-    bound = clv_objval_less(ret->solve.bound, bound) ? ret->solve.bound : bound;
+    bound = lesser(bound, ret->solve.bound);
     for (int32_t n = 2; n < s->cluster->n_devices; n *= 2) {
         clv_partition_result more = *ret;
         judge_memory_for(s, n, CLV_MICRO_MEMORY);
         CLV_TRY(find_with(s, options, find, &more, err));
         if (more.solve.end == CLV_END_INFEASIBLE)
             break;
-        bound = clv_objval_less(more.solve.bound, bound) ? more.solve.bound : bound;
+        bound = lesser(bound, more.solve.bound);
         if (more.solve.found && clv_objval_less(more.solve.value, ret->solve.value)) {
             *ret = more;
             best_n = n;
         }
     }
     judge_memory_for(s, best_n, CLV_MICRO_MEMORY);
-    take_bound(ret, bound);
+    ret->solve.bound = bound;
+    if (ret->solve.end == CLV_END_OPTIMAL && clv_objval_less(bound, ret->solve.value))
+        ret->solve.end = CLV_END_SEARCHED;
     return CLV_OK;
 }
 
