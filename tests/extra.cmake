@@ -180,7 +180,8 @@ else()
 endif()
 
 # The longest begin first, so that no core waits for the last one.
-foreach(test verify_sabotage corpus_legal lower_models lower_conform lower_manifest_edits api_memory lower_random sharding_rules sharding_rules_apart sharding_rules_three_axes
+foreach(test verify_sabotage corpus_legal lower_models lower_conform lower_manifest_edits api_memory lower_random
+        sharding_rules sharding_rules_apart sharding_rules_three_axes
         solver_partition_solve solver_partition_time_calibration cli_plan cli_joint cli_lower cli_solve cli_place
         cli_no_fit cli_calibrate cli_json_models api_solve corpus_plan lower_exchanges lower_conform_ort
         run_run run_batch run_manifest run_devices)

@@ -237,29 +237,19 @@ class Campaign:
             self.fault("swap", case, f"left {sorted(files)[:3]}")
         return process.returncode
 
-    def swap_at(self, case, name, k, outside):
-        """a link to the outside comes in place of the file right before call k"""
-        target, kept, link = self.inputs / name, self.scratch / "kept", self.inputs / "swap.link"
-        shutil.copyfile(target, kept)
-        link.symlink_to(outside)
-        self.clear()
-        code = self.check_swapped(case, self.run(case.args, f"swap:{k}:{link}:{target}"))
-        link.unlink(missing_ok=True)
-        target.unlink()
-        shutil.copyfile(kept, target)
-        return code
-
-    def blink_at(self, case, name, k, outside):
-        """the link is there for call k alone: what a call found wrong may not be passed over"""
-        target, kept, link = self.inputs / name, self.inputs / "swap.kept", self.inputs / "swap.link"
+    def swap_at(self, case, name, fault, k, outside):
+        """a link to the outside comes in place of the file right before call k; blink: it is there for
+        call k alone, as what a call found wrong may not be passed over"""
+        target, kept, link = (self.inputs / n for n in (name, "swap.kept", "swap.link"))
         os.link(target, kept)
         link.symlink_to(outside)
         self.clear()
-        code = self.check_swapped(case, self.run(case.args, f"blink:{k}:{link}:{target}:{kept}"))
-        for left in (link, kept):
+        back = f":{kept}" if fault == "blink" else ""
+        code = self.check_swapped(case, self.run(case.args, f"{fault}:{k}:{link}:{target}{back}"))
+        if kept.exists():
+            os.replace(kept, target)
+        for left in (link, kept):  # of a call that never came
             left.unlink(missing_ok=True)
-        target.unlink()
-        target.write_bytes(self.pristine[name])
         return code
 
     def swap_race(self, case, name, outside):
@@ -295,12 +285,13 @@ class Campaign:
             for step in range(each):
                 race = n and step % 2
                 code = (self.swap_race(case, name, outside) if race else
-                        self.swap_at(case, name, spots[step % len(spots)], outside))
+                        self.swap_at(case, name, "swap", spots[step % len(spots)], outside))
                 refused += code != 0
                 done += 1
-            for k in self.spread(calls, each) if n else range(1, calls + 1) if case.name == "shard" else ():
-                refused += self.blink_at(case, name, k, outside) != 0
-                done += 1
+            if n or case.name == "shard":  # which once passed over it
+                for k in self.spread(calls, each if n else calls):
+                    refused += self.swap_at(case, name, "blink", k, outside) != 0
+                    done += 1
         done += self.swap_output(n)
         print(f"swap: {done} links swapped, {refused} runs refused, {len(self.wrong)} wrong", flush=True)
 

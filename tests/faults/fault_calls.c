@@ -63,16 +63,13 @@ static void before(void)
 {
     long now = atomic_fetch_add(&calls, 1) + 1;
     int error = errno;
-    if (kind == 'b' && now == at + 1)
-        REAL(rename)(back, to);
-    errno = error;
-    if (now != at)
-        return;
-    if (kind == 'k')
+    if (now == at && kind == 'k')
         kill(getpid(), SIGKILL);
-    if (kind == 's' || kind == 'b')
+    if (now == at && (kind == 's' || kind == 'b'))
         REAL(rename)(from, to);
-    if (kind == 't')
+    if (now == at + 1 && kind == 'b')
+        REAL(rename)(back, to);
+    if (now == at && kind == 't')
         truncate(from, size);
     errno = error;
 }

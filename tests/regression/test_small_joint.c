@@ -1,7 +1,8 @@
 /* test_small_joint.c - small models have the best plan of stages and shards together, with its
  * proof: the search against brute force over every choice of strategies for every form of mesh,
  * each cut into stages by itself. That the stages of whole operators are the best ones
- * test_small_plans.c holds against brute force of its own.
+ * test_small_plans.c holds against brute force of its own; that the number of micro-batches is, is
+ * held here against each number by itself.
  *
  * CLEAVE_EFFORT=100 makes 1,000 problems of each objective of it; CLEAVE_SEED another set.
  */
@@ -21,6 +22,8 @@
 #define OPS_MAX   4
 #define BRUTE_MAX 3000 /* solutions of one strategy problem */
 #define FORMS_MAX 12
+
+static const int32_t order[DEVICES] = { 0, 1, 2, 3, 4, 5 };
 
 typedef struct {
     uint32_t random;
@@ -188,7 +191,6 @@ static int64_t cut(small *s, const form_problem *f, const int32_t *solution, bru
 /* False: it has more solutions than anybody wants to see. */
 static bool add_form(small *s, const clv_mesh_form *form, brute *b)
 {
-    static const int32_t order[DEVICES] = { 0, 1, 2, 3, 4, 5 };
     form_problem *f = &b->forms[b->n_forms++];
     const clv_mesh *mesh;
     int32_t n = 1;
@@ -210,7 +212,6 @@ static bool add_form(small *s, const clv_mesh_form *form, brute *b)
 /* Of all devices first: most often it is they who have too many solutions. */
 static bool list_forms(small *s, brute *b)
 {
-    static const int32_t order[DEVICES] = { 0, 1, 2, 3, 4, 5 };
     const clv_mesh_form *forms;
     clv_link_levels levels;
     int32_t n;
