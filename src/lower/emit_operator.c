@@ -3,6 +3,7 @@
 #include "graph/ops.h"
 #include "lower/emit_lookup.h"
 #include "lower/emit_part.h"
+#include "lower/emit_quantize.h"
 #include "sharding/moved_as.h"
 
 #define WHAT "writing an operator"
@@ -23,6 +24,14 @@ typedef struct {
 static bool is_split(const local_op *l, int32_t factor)
 {
     return clv_spmd_splits(l->e->s, l->instr, factor);
+}
+
+static bool is_part(const local_op *l)
+{
+    for (int32_t f = 0; f < l->f->n_factors; f++)
+        if (is_split(l, f))
+            return true;
+    return false;
 }
 
 static clv_tensor input_of(const local_op *l, int32_t k)
@@ -503,6 +512,8 @@ static clv_status run_here(local_op *l, clv_error *err)
     CLV_TRY(widen_cast(l, err));
     CLV_TRY(name_outputs(l, err));
     CLV_TRY(make_node(l, &node, err));
+    if (l->out[0].n && is_part(l) && clv_emit_is_quantize_to_2_bits(e, l->op))
+        return clv_emit_quantize_to_2_bits(e, l->instr, l->position, &node, err);
     if (table < 0)
         return clv_emit_push(e, &node, err);
     const clv_table_rows rows = { table, e->low[factor], e->high[factor],

@@ -180,20 +180,29 @@ def casts_in_place(dtype, opset):
                                                     {"x": to_float(x)}, {"y": y}, opset, like)
 
 
+def beyond(x, q):
+    """What gives the least and the largest of whole numbers is far beyond them."""
+    number = q.numbers()
+    end = (np.isin(number, [number.min(), number.max()]) if "int" in TYPES[q.dtype][0] and q.at.size else False)
+    return Value(FLOAT, np.where(end, 5 * x.at, x.at))
+
+
 def quantised(dtype, opset):
     """QuantizeLinear and DequantizeLinear: of the whole, by axis, by blocks."""
     for how, shape, attrs, scales in (("tensor", (3, 5), {}, ()), ("axis", (3, 5), {"axis": 1}, (5,)),
+                                      ("rows", (3, 4), {"axis": 0}, (3,)),
                                       ("blocks", (4, 6), {"axis": 1, "block_size": 2}, (4, 3)),
                                       ("scalar", (), {}, ()), ("empty", (0, 3), {}, ())):
         if how == "blocks" and opset < 21:
             continue
         q = codes(dtype, shape, finite=True)
         scale = np.full(scales, 0.5) * 2.0 ** np.arange(math.prod(scales)).reshape(scales)
-        each = scale.repeat(2, 1) if how == "blocks" else scale
+        each = scale.repeat(2, 1) if how == "blocks" else scale[:, None] if how == "rows" else scale
         scale, zero = Value(FLOAT, scale), Value(dtype, np.zeros(scales))
         x = Value(FLOAT, q.numbers() * each)
         weights = {"s": scale, "z": zero}
-        yield f"quantize_{how}", case([node("QuantizeLinear", "x s z", "y", **attrs)], {"x": x}, {"y": q}, opset, weights)
+        yield f"quantize_{how}", case([node("QuantizeLinear", "x s z", "y", **attrs)], {"x": beyond(x, q)}, {"y": q},
+                                      opset, weights)
         yield f"dequantize_weight_{how}", case(
             [node("DequantizeLinear", "w s z", "t", **attrs), node("Mul", "x t", "y")],
             {"x": Value(FLOAT, np.ones(shape))}, {"y": x}, opset, {**weights, "w": q})
