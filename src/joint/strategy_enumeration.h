@@ -5,8 +5,8 @@
  * one after the other, what does not may be done side by side, and what goes from stage to stage
  * takes a transfer. So operators are given strategies and stages together, in the order in which
  * they run, and run as the judge of plans runs them, but for transfers that wait for each other and
- * for memory: depth-first branch and bound (Land and Doig 1960). The plans themselves are for the
- * partition solver to find and for the compiler to judge.
+ * for memory, which is that of the problem: depth-first branch and bound (Land and Doig 1960). The
+ * plans themselves are for the partition solver to find and for the compiler to judge.
  */
 #ifndef CLV_JOINT_STRATEGY_ENUMERATION_H
 #define CLV_JOINT_STRATEGY_ENUMERATION_H
@@ -32,7 +32,8 @@ typedef struct {
 bool clv_strategies_may_be_few(const clv_types *types, int32_t n_stages);
 
 /* For such a model. Everything lives in the arena. O(2^22) operators given a strategy and a stage
- * at most, each O(edges at it + stages); where that is not enough, nothing is listed and rest is 0.
+ * at most, each O(edges at it + stages + moments of its spans); where that is not enough, nothing
+ * is listed and rest is 0.
  */
 clv_status clv_strategies_enumerate(const clv_enumeration *e, clv_arena *arena,
                                     clv_strategy_list *ret, clv_error *err);

@@ -134,6 +134,15 @@ Test(microbatches, a_number_that_does_not_fit_says_what_would)
 {
     run_result r = ran(3, "--microbatches 4 --memory 6.5MiB");
     cr_assert(strstr(r.out, "--microbatches 1"), "%s", r.out);
+    cr_assert(strstr(r.out, "--memory 7340032B"), "%s", r.out); /* of which 1 MiB is in flight */
+    run_free(&r);
+}
+
+Test(microbatches, what_is_in_flight_leaves_room_for_fewer_strategies)
+{
+    run_result r = ran(0, "--microbatches 4 --memory 7MiB");
+    run_free(&r);
+    r = ran(0, "--microbatches 4 --memory 8.15MiB");
     run_free(&r);
 }
 
