@@ -137,14 +137,15 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
              --every $<IF:$<BOOL:${SANITIZED}>,400,5>)
     add_test(NAME lower_manifest_edits COMMAND /usr/bin/python3 ${LOWER}/manifest_edits.py
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>
-             ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable/mixtral_prefill.static.onnx)
+             ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable/mixtral_prefill.static.onnx
+             $<IF:$<BOOL:${SANITIZED}>,8,1>)
     add_test(NAME verify_kernel_errors COMMAND /usr/bin/python3
              ${CMAKE_CURRENT_SOURCE_DIR}/verify/kernel_errors.py $<TARGET_FILE:cleave_run>
              ${PROJECT_SOURCE_DIR}/src/verify/error_growth.h)
     add_test(NAME verify_sabotage COMMAND /usr/bin/python3
              ${CMAKE_CURRENT_SOURCE_DIR}/verify/sabotage.py $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>
              $<TARGET_FILE:lower_layouts> ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable
-             --seeds 0:$<IF:$<BOOL:${SANITIZED}>,4,14>)
+             --seeds 0:$<IF:$<BOOL:${SANITIZED}>,2,14>)
     if(NOT SANITIZED) # three faults each
       add_test(NAME verify_faults COMMAND /usr/bin/python3 -W ignore
                ${CMAKE_CURRENT_SOURCE_DIR}/verify/faults.py $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>
