@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "problem/memory_moments.h"
+
 #define TRIES_MAX  (1 << 22) /* some tenths of a second */
 #define STAGES_MAX 8         /* what is known of each try grows with their square */
 #define INPUTS_MAX 32        /* of an operator: sets of them are words */
@@ -30,13 +32,6 @@ typedef struct {
     int32_t *solution;
 } listed;
 
-/* Moments at which a span lasts, by number; what it holds by choice, beyond the least of all. */
-typedef struct {
-    int32_t from, to;
-    const int64_t *usage;
-    int64_t least;
-} lasting;
-
 typedef struct {
     const clv_enumeration *e;
     const clv_intra_op_problem *p;
@@ -49,10 +44,7 @@ typedef struct {
     clv_int128 *send_ns; /* by choice of a tensor: no transfer of it takes less */
     clv_int128 *tail_ns; /* by choice: no way through the model from its start takes less */
     clv_int128 *rest_ns; /* by place in order: all from there on takes so much work at least */
-    lasting *spans;      /* as the problem numbers them; without a limit there is none */
-    int64_t *moment;     /* begins of spans, when memory can be fullest */
-    clv_int128 *left;    /* by moment: within the limit, if all nodes to come hold their least */
-    int32_t n_moments;
+    clv_memory_moments memory;
     clv_int128 *ready_ns; /* by place in order and stage: all before is done there */
     link *links;          /* by place in order and pair of stages */
     uint32_t *after;      /* by place in order and stage: stages that wait for it, as bits */
@@ -221,72 +213,6 @@ static void find_tails(search *s)
         for (int32_t a = s->first_arrival[v]; a < s->first_arrival[v + 1]; a++)
             extend_tails(s, &s->arrivals[a], v);
     }
-}
-
-/* -- memory -- */
-
-static int compare_moments(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
-/* The number of the first moment that is not before a time. */
-static int32_t moment_of(const search *s, int64_t time)
-{
-    int32_t low = 0, high = s->n_moments;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (s->moment[middle] < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static void list_moments(search *s)
-{
-    int32_t n = s->p->first_span[s->p->n_nodes];
-    memcpy(s->moment, s->p->span_lo, (size_t)n * sizeof *s->moment);
-    qsort(s->moment, (size_t)n, sizeof *s->moment, compare_moments);
-    for (int32_t i = 0; i < n; i++)
-        if (i == 0 || s->moment[i] != s->moment[s->n_moments - 1])
-            s->moment[s->n_moments++] = s->moment[i];
-    for (int32_t m = 0; m < s->n_moments; m++)
-        s->left[m] = s->p->usage_limit;
-}
-
-static void list_spans(search *s)
-{
-    const clv_intra_op_problem *p = s->p;
-    list_moments(s);
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        for (int32_t k = p->first_span[v]; k < p->first_span[v + 1]; k++) {
-            lasting *l = &s->spans[k];
-            *l = (lasting){ moment_of(s, p->span_lo[k]), moment_of(s, p->span_hi[k]),
-                            p->usage + p->span_usage[k], INT64_MAX };
-            for (int32_t c = 0; c < n_choices(s, v); c++)
-                l->least = l->usage[c] < l->least ? l->usage[c] : l->least;
-            for (int32_t m = l->from; m < l->to; m++)
-                s->left[m] -= l->least;
-        }
-}
-
-/* The node holds what its choice does (sign 1), or again the least (-1). False: some moment has
- * less than nothing left. */
-static bool hold(search *s, int32_t v, int32_t choice, int sign)
-{
-    bool fits = true;
-    for (int32_t k = s->p->first_span[v]; s->spans && k < s->p->first_span[v + 1]; k++) {
-        const lasting *l = &s->spans[k];
-        clv_int128 more = sign * (clv_int128)(l->usage[choice] - l->least);
-        for (int32_t m = l->from; m < l->to && more != 0; m++) {
-            s->left[m] -= more;
-            fits = fits && s->left[m] >= 0;
-        }
-    }
-    return fits;
 }
 
 /* -- the list -- */
@@ -470,12 +396,12 @@ static clv_status branch_on(search *s, int32_t place, int32_t stage, int32_t n_u
         s->choice_of[v] = c;
         s->tries++;
         s->place = place;
-        if (hold(s, v, c, 1) && run_node(s, v, stage)) {
+        if (clv_memory_moments_take(&s->memory, v, c) && run_node(s, v, stage)) {
             clv_int128 way_ns = s->done_ns[v] - s->p->cost[choice] + s->tail_ns[choice];
             clv_int128 longest_ns = s->e->latency ? larger(path_ns, way_ns) : 0;
             CLV_TRY(branch(s, place + 1, n_used, longest_ns, err));
         }
-        hold(s, v, c, -1);
+        clv_memory_moments_give_back(&s->memory, v, c);
         take_back(s, v, stage, sent);
     }
     return CLV_OK;
@@ -510,7 +436,6 @@ static clv_status branch(search *s, int32_t place, int32_t n_used, clv_int128 pa
 static bool allocate(search *s)
 {
     size_t n = (size_t)s->p->n_nodes, n_all = (size_t)s->p->first_choice[n];
-    size_t n_spans = (size_t)s->p->first_span[n];
     s->order = CLV_NEW_ARRAY(s->scratch, int32_t, n);
     s->first_arrival = CLV_NEW_ARRAY(s->scratch, int32_t, n + 1);
     s->arrivals = CLV_NEW_ARRAY(s->scratch, arrival, s->p->n_edges);
@@ -526,13 +451,6 @@ static bool allocate(search *s)
     s->stage_of = CLV_NEW_ARRAY(s->scratch, int32_t, n);
     s->done_ns = CLV_NEW_ARRAY(s->scratch, clv_int128, n);
     s->list = CLV_NEW_ARRAY(s->scratch, listed, 2 * s->e->most);
-    if (s->p->usage_limit != CLV_INTRA_OP_UNLIMITED) {
-        s->spans = CLV_NEW_ARRAY(s->scratch, lasting, n_spans);
-        s->moment = CLV_NEW_ARRAY(s->scratch, int64_t, n_spans);
-        s->left = CLV_NEW_ARRAY(s->scratch, clv_int128, n_spans);
-        if (!s->spans || !s->moment || !s->left)
-            return false;
-    }
     return s->order && s->first_arrival && s->arrivals && s->is_tensor && s->send_ns &&
            s->tail_ns && s->rest_ns && s->ready_ns && s->links && s->after && s->sent_to &&
            s->choice_of && s->stage_of && s->done_ns && s->list;
@@ -558,11 +476,10 @@ static clv_status enumerate(search *s, clv_strategy_list *ret, clv_error *err)
 {
     if (!allocate(s))
         return clv_fail_nomem(err, "strategies");
+    CLV_TRY(clv_memory_moments_make(s->p, s->scratch, &s->memory, err));
     list_arrivals(s, s->choice_of);
     CLV_TRY(put_in_order(s, err));
     find_tails(s);
-    if (s->spans)
-        list_spans(s);
     CLV_TRY(branch(s, 0, 0, 0, err));
     return s->tries > TRIES_MAX ? CLV_OK : fill(s, ret, err);
 }
