@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/open_inside.h"
+#include "base/text_digest.h"
 #include "run/manifest_check.h"
 
 #define MANIFEST_MAX ((size_t)1 << 30) /* bytes; one of a thousand devices has some megabytes */
@@ -368,7 +369,7 @@ static clv_status note_change(const char *text, size_t n, const char *path, clv_
                               clr_program *p, clv_error *err)
 {
     clv_error own;
-    clv_status status = clr_manifest_check_digest(text, n, path, arena, &own);
+    clv_status status = clv_text_digest_check(text, n, path, "lower the plan again", arena, &own);
 
     if (status == CLV_OK)
         return CLV_OK;

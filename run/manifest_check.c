@@ -3,70 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/checksum.h"
+#include "base/text_digest.h"
 
-/* -- digests: of the whole text, and of what says how models are run -- */
+/* -- the checksum of what says how models are run -- */
 
-#define DIGEST "\"digest\""
 #define ROUTES "\"routes\""
-
-static const char *skip_blanks(const char *at) { return at + strspn(at, " \t\r\n"); }
-
-/* Behind a key: a checksum. Returns what is behind that, NULL where there is none. */
-static const char *read_checksum(const char *at, clv_checksum *ret)
-{
-    char hex[CLV_CHECKSUM_TEXT] = "";
-
-    at = skip_blanks(at);
-    if (*at != ':')
-        return NULL;
-    at = skip_blanks(at + 1);
-    if (*at != '"' || strlen(at + 1) < sizeof hex)
-        return NULL;
-    memcpy(hex, at + 1, sizeof hex - 1);
-    at += sizeof hex;
-    return *at == '"' && clv_checksum_parse(hex, ret) ? at + 1 : NULL;
-}
-
-/* The last place where the key has a checksum, and what is behind that; NULL: none. */
-static const char *find_key(const char *text, size_t n, const char *key, clv_checksum *ret,
-                            const char **ret_behind)
-{
-    size_t length = strlen(key);
-
-    for (size_t at = n; at >= length; at--) {
-        const char *found = text + at - length;
-        if (memcmp(found, key, length) == 0 && (*ret_behind = read_checksum(text + at, ret)))
-            return found;
-    }
-    return NULL;
-}
-
-clv_status clr_manifest_check_digest(const char *text, size_t n, const char *path, clv_arena *arena,
-                                     clv_error *err)
-{
-    char is[CLV_CHECKSUM_TEXT], said[CLV_CHECKSUM_TEXT];
-    clv_checksum listed, sum;
-    const char *behind = NULL, *key = find_key(text, n, DIGEST, &listed, &behind);
-
-    if (key)
-        behind = skip_blanks(behind);
-    if (!key || *behind != '}' || *skip_blanks(behind + 1) != '\0')
-        return clv_fail(err, CLV_EFORMAT,
-                        "%s: it does not end with its digest, 32 hexadecimal digits: it was "
-                        "changed, lower the plan again",
-                        path);
-    clv_checksum_state *state = clv_checksum_new(arena);
-    if (!state)
-        return clv_fail_nomem(err, "the manifest");
-    clv_checksum_add(state, text, (size_t)(key - text));
-    sum = clv_checksum_end(state);
-    return clv_checksum_eq(sum, listed)
-               ? CLV_OK
-               : clv_fail(err, CLV_EFORMAT,
-                          "%s was changed: its digest is %s, it says %s; lower the plan again",
-                          path, clv_checksum_text(is, sum), clv_checksum_text(said, listed));
-}
 
 clv_status clr_manifest_sum_routes(const char *text, size_t n, clv_arena *arena, const char **ret,
                                    clv_error *err)
@@ -74,7 +15,7 @@ clv_status clr_manifest_sum_routes(const char *text, size_t n, clv_arena *arena,
     char sum[CLV_CHECKSUM_TEXT];
     clv_checksum said;
     clv_checksum_state *state = clv_checksum_new(arena);
-    const char *behind, *key = find_key(text, n, ROUTES, &said, &behind);
+    const char *behind, *key = clv_text_find_checksum(text, n, ROUTES, &said, &behind);
     size_t end = key ? (size_t)(key - text) : n;
 
     while (end > 0 && strchr(" \t\r\n", text[end - 1]))

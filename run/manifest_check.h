@@ -6,10 +6,6 @@
 
 #include "run/program.h"
 
-/* The text ends with the checksum of all that stands before it. CLV_EFORMAT: it was changed, or has
- * none. O(n). */
-clv_status clr_manifest_check_digest(const char *text, size_t n, const char *path, clv_arena *arena,
-                                     clv_error *err);
 /* Checksum of all that stands before the key "routes", without the comma and the blanks between
  * words: in hexadecimal digits, in the arena. The models have it in their metadata. O(n). */
 clv_status clr_manifest_sum_routes(const char *text, size_t n, clv_arena *arena, const char **ret,

@@ -50,6 +50,19 @@ static clv_status layout_of_plan(const clv_plan_file *file, const clv_model *mod
     return clv_plan_target(model, types, plan, arena, ret, err);
 }
 
+/* The folder's weights have the numbers that they have in its graph. */
+static clv_status check_numbers(const clv_weights_folder *f, const clv_graph *g, clv_error *err)
+{
+    bool same = f->weights.n == g->n_weights;
+    for (int32_t i = 0; same && i < f->weights.n; i++)
+        same = clv_str_eq(f->weights.at[i].name, g->weights[i].name);
+    return same ? CLV_OK
+                : clv_fail(err, CLV_EFORMAT,
+                           "%s/" CLV_WEIGHTS_JSON ": its weights are not those of the graph in %s, "
+                           "in their order; shard the model again",
+                           f->path, f->rest.name);
+}
+
 /* The model of a folder of shards, as far as it is in there. */
 static clv_status layout_of_plan_for_folder(const clv_plan_file *file, const clv_weights_folder *f,
                                             clv_arena *arena, clv_weight_layout *ret,
@@ -59,6 +72,8 @@ static clv_status layout_of_plan_for_folder(const clv_plan_file *file, const clv
     clv_model *model;
     CLV_TRY(clv_weights_skeleton_open(f, arena, &skeleton, err));
     clv_status status = clv_onnx_read(skeleton, arena, &model, err);
+    if (status == CLV_OK)
+        status = check_numbers(f, model->main, err);
     if (status == CLV_OK)
         status = layout_of_plan(file, model, f->originals[0].name, arena, ret, err);
     clv_onnx_close(skeleton);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json_out.h"
+#include "base/text_digest.h"
 #include "lower/emit_collective.h"
 #include "plan/plan_json_write.h"
 
@@ -321,27 +322,6 @@ static clv_status write_routes(writing *w, clv_checksum *ret, clv_error *err)
     return CLV_OK;
 }
 
-/* The text ends with the checksum of all that stands before it: what is edited by hand is found,
- * for which part of an input a model takes, say, stands nowhere else. */
-static clv_status add_digest(writing *w, const char **ret_text, size_t *ret_n, clv_error *err)
-{
-    static const char end[] = "\n}\n", next[] = ",\n  ";
-    size_t n_body = w->out.n - (sizeof end - 1), n = n_body + (sizeof next - 1);
-    size_t room = n + CLV_CHECKSUM_TEXT + 32;
-    char *text = clv_arena_take(w->out.arena, room), digest[CLV_CHECKSUM_TEXT];
-    clv_checksum_state *sum = clv_checksum_new(w->out.arena);
-    if (!text || !sum)
-        return clv_fail_nomem(err, "a manifest");
-    memcpy(text, w->out.text, n_body);
-    memcpy(text + n_body, next, sizeof next - 1);
-    clv_checksum_add(sum, text, n);
-    clv_checksum_text(digest, clv_checksum_end(sum));
-    n += (size_t)snprintf(text + n, room - n, "\"" CLV_MANIFEST_DIGEST "\": \"%s\"%s", digest, end);
-    *ret_text = text;
-    *ret_n = n;
-    return CLV_OK;
-}
-
 clv_status clv_manifest_routes(const clv_manifest *m, clv_arena *arena, clv_checksum *ret,
                                clv_error *err)
 {
@@ -371,5 +351,6 @@ clv_status clv_manifest_write(const clv_manifest *m, clv_arena *arena, const cha
     clv_json_close_object(&w.out);
     CLV_TRY(clv_json_end(&w.out, err));
     *ret_transfers = w.n_transfers;
-    return add_digest(&w, ret_text, ret_n, err);
+    /* which part of an input a model takes, say, stands nowhere else */
+    return clv_text_digest_add(w.out.text, w.out.n, arena, ret_text, ret_n, err);
 }

@@ -8,7 +8,6 @@
 
 #define CLV_MANIFEST_NAME    "manifest.json"
 #define CLV_MANIFEST_VERSION 2
-#define CLV_MANIFEST_DIGEST  "digest" /* the last key */
 #define CLV_MANIFEST_ROUTES  "routes" /* behind all keys that say what is run how */
 #define CLV_MANIFEST_PLAN    "plan"
 #define CLV_ROUTES_METADATA  "cleave.routes" /* of each model file */

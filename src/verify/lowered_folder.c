@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/open_inside.h"
+#include "base/text_digest.h"
 #include "lower/manifest.h"
 
 #define WHAT         "comparing folders"
@@ -165,7 +166,7 @@ static clv_status compare_lists(finding *f, const clv_json_at *got, const clv_js
 static bool is_compared(const clv_json_at *object, const char *key)
 {
     return object->parent ||
-           (strcmp(key, CLV_MANIFEST_DIGEST) != 0 && strcmp(key, CLV_MANIFEST_PLAN) != 0);
+           (strcmp(key, CLV_TEXT_DIGEST) != 0 && strcmp(key, CLV_MANIFEST_PLAN) != 0);
 }
 
 static clv_status compare_objects(finding *f, const clv_json_at *got, const clv_json_at *want,

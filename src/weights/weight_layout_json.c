@@ -1,6 +1,7 @@
 #include "weights/weight_layout_json.h"
 
 #include "base/map.h"
+#include "base/text_digest.h"
 
 #define DIM_MAX INT64_C(9007199254740992) /* 2^53: what JSON's numbers hold exactly */
 
@@ -181,7 +182,7 @@ static clv_status read_weight(reading *r, const clv_json_at *at, clv_error *err)
 static clv_status read_root(reading *r, const clv_json_at *root, clv_error *err)
 {
     static const char *const keys[] = { "schema_version", "kind",    "devices", "files",
-                                        "original",       "weights", NULL };
+                                        "original",       "weights", CLV_TEXT_DIGEST, NULL };
     clv_json_at list, one = { 0 };
     int32_t n;
     CLV_TRY(clv_json_keys(root, keys, err));

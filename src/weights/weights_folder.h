@@ -43,6 +43,7 @@ typedef struct {
 typedef struct {
     const char *path; /* of the folder, for messages */
     int fd;           /* of a folder that was read: the same, open for base/open_inside.h */
+    int32_t version;  /* of a folder that was read: of weights.json */
     clv_parts_kind kind;
     uint64_t fingerprint; /* clv_onnx_fingerprint() */
     clv_weight_list weights;

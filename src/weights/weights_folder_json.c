@@ -5,9 +5,10 @@
 #include "base/json.h"
 #include "base/json_out.h"
 #include "base/map.h"
+#include "base/text_digest.h"
 #include "weights/weight_layout_json.h"
 
-#define VERSION   1
+#define VERSION   2                         /* 1 has no digest */
 #define BYTES_MAX INT64_C(9007199254740992) /* 2^53: what JSON's numbers hold exactly */
 
 static const char *const kind_names[] = { "external", "safetensors", "ranges" };
@@ -127,9 +128,7 @@ clv_status clv_folder_json_text(const clv_weights_folder *f, clv_arena *arena, c
     clv_json_close_array(&out);
     clv_json_close_object(&out);
     CLV_TRY(clv_json_end(&out, err));
-    *ret = out.text;
-    *ret_n = out.n;
-    return CLV_OK;
+    return clv_text_digest_add(out.text, out.n, arena, ret, ret_n, err);
 }
 
 /* -- reading -- */
@@ -378,14 +377,15 @@ static clv_status read_weights(const clv_json_at *root, reading *r, clv_error *e
 
 static clv_status read_root(const clv_json_at *root, reading *r, clv_error *err)
 {
-    static const char *const keys[] = { "schema_version", "kind",    "devices", "files",
-                                        "original",       "weights", NULL };
+    static const char *const keys[] = { "schema_version", "kind",    "devices",       "files",
+                                        "original",       "weights", CLV_TEXT_DIGEST, NULL };
     clv_json_at at;
-    int64_t version;
+    int64_t version = 0;
     const char *kind;
     CLV_TRY(clv_json_keys(root, keys, err));
     CLV_TRY(clv_json_member(root, "schema_version", true, &at, err));
-    CLV_TRY(clv_json_int(&at, VERSION, VERSION, &version, err));
+    CLV_TRY(clv_json_int(&at, 1, VERSION, &version, err));
+    r->f->version = (int32_t)version;
     CLV_TRY(clv_json_member(root, "kind", true, &at, err));
     CLV_TRY(clv_json_string(&at, &kind, err));
     if (strcmp(kind, kind_names[CLV_PARTS_RANGES]) == 0)

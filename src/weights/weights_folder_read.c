@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text_digest.h"
 #include "weights/box_cover.h"
 #include "weights/weights_folder_json.h"
 
@@ -206,6 +207,15 @@ static clv_status read_text(int folder, const char *path, clv_arena *arena, cons
     return clv_read_opened(&file, arena, ret, ret_n, err);
 }
 
+/* Where shards lie, and which part of a weight each is, stands nowhere else. */
+static clv_status check_digest(const clv_weights_folder *f, const char *text, size_t n,
+                               clv_arena *arena, clv_error *err)
+{
+    const char *name = clv_arena_printf(arena, "%s/" CLV_WEIGHTS_JSON, f->path);
+    return name ? clv_text_digest_check(text, n, name, "shard the model again", arena, err)
+                : clv_fail_nomem(err, "a path");
+}
+
 clv_status clv_weights_folder_read(const char *path, clv_arena *arena, clv_weights_folder *ret,
                                    clv_error *err)
 {
@@ -219,6 +229,8 @@ clv_status clv_weights_folder_read(const char *path, clv_arena *arena, clv_weigh
     clv_status status = read_text(fd, path, arena, &text, &n, err);
     if (status == CLV_OK)
         status = clv_weights_folder_parse(text, n, path, arena, &f, err);
+    if (status == CLV_OK && f.version >= 2)
+        status = check_digest(&f, text, n, arena, err);
     if (status == CLV_OK) {
         f.fd = fd;
         status = check_files(&f, arena, err);

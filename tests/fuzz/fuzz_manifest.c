@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_digest.h"
 #include "run/manifest.h"
 #include "run/manifest_check.h"
 
@@ -44,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size)
         memcpy(text, data, size);
     text[size] = '\0';
-    if (clr_manifest_check_digest(text, size, "fuzz", arena, &err) != CLV_OK)
+    if (clv_text_digest_check(text, size, "fuzz", "lower the plan again", arena, &err) != CLV_OK)
         check_error(&err);
     if (clr_manifest_parse(text, size, "fuzz", arena, &program, &err) != CLV_OK)
         check_error(&err);

@@ -341,7 +341,7 @@ Test(faults, an_edited_folder_is_refused)
     free(text);
     edit("\"offset\": 0,", "\"offset\": 4096,", "overlap in rank_0_cuda_0.data");
     edit("\"length\": 960,", "\"length\": 961,", "bytes");
-    edit("\"schema_version\": 1", "\"schema_version\": 2", "schema_version");
+    edit("\"schema_version\": 2", "\"schema_version\": 3", "schema_version");
     edit("\"name\": \"out\"", "\"name\": \"raw\"", "is a weight that the list has already");
     edit("\"file\": \"rank_0_cuda_0.data\"", "\"file\": \"../m.onnx\"", "leads out of the folder");
     edit("\"file\": \"rank_0_cuda_0.data\"", "\"file\": \"/etc/passwd\"",
@@ -352,6 +352,8 @@ Test(faults, an_edited_folder_is_refused)
     edit("\"xxh3\": \"", "\"xxh3\": \"g", "is not 32 hex digits");
     edit("\"kind\": \"external\"", "\"kind\": \"ranges\"", "has no weights of its own");
     edit("\"kind\"", "\"sort\"", "sort");
+    edit("\"name\": \"out\"", "\"name\": \"other\"", "weights.json was changed: its digest is ");
+    edit("\"digest\"", "\"devices\"", "devices");
     edit("}", "", "weights.json");
 }
 
