@@ -4,10 +4,14 @@
 #include "cost/shard_problem.h"
 
 #include "base/map.h"
+#include "graph/ops.h"
 #include "problem/intra_op_draft.h"
 
 #define NONE (-1)
 #define FEW  64 /* kinds of nodes that there is room for at once */
+
+/* Moments of memory: a device begins, then it is done. */
+enum { BEGIN, DONE, END };
 
 /* Nodes of tensors that may lie alike. */
 typedef struct {
@@ -39,6 +43,7 @@ typedef struct {
     const clv_op_table **table_of; /* by operator that is a node */
     int32_t *n_edges_of;           /* by tensor: operators' inputs that read it */
     bool *weight_counted;
+    bool *stays;          /* by tensor: an output with memory of its own */
     int32_t *tensor_list; /* by tensor that is a node */
     int32_t n_nodes, cap_op_choice, cap_layout;
     const clv_op_choice **op_choice; /* by node */
@@ -69,6 +74,38 @@ static void count_edges(builder *b)
     }
 }
 
+/* The tensor whose memory a tensor's is. */
+static clv_tensor viewed(const builder *b, clv_tensor t)
+{
+    for (;;) {
+        const clv_tensor_info *info = clv_tensor_at(b->g, t);
+        const clv_op_info *op =
+            info->role == CLV_TENSOR_RESULT ? clv_op_at(b->g, info->producer) : NULL;
+        bool is_view = op && op->kind >= 0 && (clv_op_def_at(op->kind)->flags & CLV_OPF_VIEW) &&
+                       clv_op_output(b->g, op, 0).i == t.i && clv_op_n_explicit(op) > 0;
+        clv_tensor of = is_view ? clv_op_input(b->g, op, 0) : CLV_NO_TENSOR;
+        if (of.i < 0)
+            return t;
+        t = of;
+    }
+}
+
+/* Outputs that the last operator finds in memory: one of those that share it, and no weights. */
+static clv_status find_outputs(builder *b, clv_error *err)
+{
+    bool *taken = CLV_NEW_ARRAY(b->scratch, bool, b->g->n_tensors);
+    if (!taken)
+        return no_memory(err);
+    for (int32_t i = 0; i < b->g->n_outputs; i++) {
+        clv_tensor t = b->g->outputs[i], of = t.i < 0 ? t : viewed(b, t);
+        if (t.i < 0 || clv_tensor_at(b->g, t)->role != CLV_TENSOR_RESULT || taken[of.i])
+            continue;
+        taken[of.i] = true;
+        b->stays[t.i] = clv_tensor_at(b->g, of)->role != CLV_TENSOR_WEIGHT;
+    }
+    return CLV_OK;
+}
+
 /* A way in which a tensor of which a rule says how it lies may lie; NULL: in any. */
 static const clv_layout *bound_layout(const builder *b, clv_tensor t)
 {
@@ -93,11 +130,12 @@ static clv_status add_key(builder *b, int32_t number, clv_error *err)
 
 /* -- nodes -- */
 
-/* A node of the draft: its choices, their memory in the draft, and what they mean. */
+/* A node of the draft: its choices, their memory in the draft at the two moments (NONE: nothing),
+ * and what they mean. */
 typedef struct {
     int32_t n;
     const int64_t *ns;
-    int64_t usages;
+    int64_t usages[END];
     const clv_op_choice *choice; /* of an operator */
     const clv_layout *layout;    /* of a tensor */
 } new_node;
@@ -105,7 +143,11 @@ typedef struct {
 static clv_status add_node(builder *b, const new_node *of, clv_error *err)
 {
     CLV_TRY(clv_intra_op_draft_node(b->draft, of->n, of->ns, err));
-    CLV_TRY(clv_intra_op_draft_hold(b->draft, b->n_nodes, 0, 1, of->usages, err));
+    bool same = of->usages[BEGIN] == of->usages[DONE];
+    for (int64_t at = BEGIN; at < END; at += same ? END : 1)
+        if (of->usages[at] != NONE)
+            CLV_TRY(clv_intra_op_draft_hold(b->draft, b->n_nodes, at, same ? END : at + 1,
+                                            of->usages[at], err));
     if (!CLV_PUSH_ROOM(b->arena, b->op_choice, b->n_nodes, b->cap_op_choice) ||
         !CLV_PUSH_ROOM(b->arena, b->layout, b->n_nodes, b->cap_layout))
         return no_memory(err);
@@ -114,17 +156,18 @@ static clv_status add_node(builder *b, const new_node *of, clv_error *err)
     return CLV_OK;
 }
 
-/* A weight here, or an input of the model that nothing else reads, lies as the operator needs it.
- */
-static bool lies_as_read(builder *b, clv_tensor t)
+/* An input of the model that nothing else reads lies as the operator needs it, and so does a weight
+ * here: the first time that it is asked for. */
+static bool lies_as_read(builder *b, clv_tensor t, clv_tensor_role role)
 {
     const clv_tensor_info *info = clv_tensor_at(b->g, t);
-    if (info->role == CLV_TENSOR_INPUT)
-        return !tensor_is_node(b, t);
-    if (info->role != CLV_TENSOR_WEIGHT || b->weight_counted[info->weight])
+    if (info->role != role || clv_shard_is_known(b->types, t))
         return false;
+    if (role == CLV_TENSOR_INPUT)
+        return !tensor_is_node(b, t);
+    bool counted = b->weight_counted[info->weight];
     b->weight_counted[info->weight] = true;
-    return true;
+    return !counted;
 }
 
 /* Adds the bytes of a tensor that may lie in these n ways. */
@@ -163,23 +206,34 @@ static clv_status op_usages(builder *b, clv_op op, const clv_op_table *table, in
     return CLV_OK;
 }
 
+/* Inputs of that role which lie as the operator reads them, behind the key. */
+static clv_status add_read(builder *b, const clv_op_info *op, clv_tensor_role role, clv_error *err)
+{
+    for (int32_t k = 0; k < op->n_in; k++) {
+        clv_tensor t = clv_op_input(b->g, op, k);
+        if (t.i >= 0 && lies_as_read(b, t, role))
+            CLV_TRY(add_key(b, k, err));
+    }
+    return CLV_OK;
+}
+
 static clv_status add_op_node(builder *b, clv_op op, clv_error *err)
 {
     const clv_op_info *info = clv_op_at(b->g, op);
     const clv_op_table *table;
-    int64_t usages = 0;
     CLV_TRY(clv_shard_table_of(b->tables, op, &table, err));
+    new_node node = { table->n, table->ns, { NONE, NONE }, table->choice, NULL };
     b->n_key = 0;
     CLV_TRY(add_key(b, table->id, err));
-    for (int32_t k = 0; k < info->n_in; k++) {
-        clv_tensor t = clv_op_input(b->g, info, k);
-        if (t.i >= 0 && !clv_shard_is_known(b->types, t) && lies_as_read(b, t))
-            CLV_TRY(add_key(b, k, err));
-    }
-    CLV_TRY(op_usages(b, op, table, &usages, err));
+    CLV_TRY(add_read(b, info, CLV_TENSOR_WEIGHT, err));
+    if (b->n_key > 1)
+        CLV_TRY(op_usages(b, op, table, &node.usages[DONE], err));
+    CLV_TRY(add_read(b, info, CLV_TENSOR_INPUT, err));
+    if (b->n_key > 1)
+        CLV_TRY(op_usages(b, op, table, &node.usages[BEGIN], err));
     b->table_of[op.i] = table;
     b->node_of_op[op.i] = b->n_nodes;
-    return add_node(b, &(new_node){ table->n, table->ns, usages, table->choice, NULL }, err);
+    return add_node(b, &node, err);
 }
 
 /* The layouts of a list in which t may lie, added to the n that row has. */
@@ -234,7 +288,8 @@ static int32_t made_list(const builder *b, clv_tensor t)
     return NONE;
 }
 
-/* key: kind of tensor and whether it counts; then its lists: as it is made, and as it is read. */
+/* key: kind of tensor and whether it holds memory; then its lists: as it is made, and as it is
+ * read. */
 enum { KEY_SHAPE, KEY_COUNTS, KEY_BOUND, KEY_LISTS };
 
 static clv_status make_kind(builder *b, clv_tensor t, tensor_kind *ret, clv_error *err)
@@ -255,12 +310,12 @@ static clv_status make_kind(builder *b, clv_tensor t, tensor_kind *ret, clv_erro
 
 static clv_status add_tensor_node(builder *b, clv_tensor t, clv_error *err)
 {
-    const clv_tensor_info *info = clv_tensor_at(b->g, t);
+    bool begins = clv_tensor_at(b->g, t)->role == CLV_TENSOR_INPUT && b->n_edges_of[t.i] > 0;
     int32_t shape, id, op, k;
     CLV_TRY(clv_layout_lists_shape(&b->tables->lists, &b->types->of[t.i], &shape, err));
     b->n_key = 0;
     CLV_TRY(add_key(b, shape, err));
-    CLV_TRY(add_key(b, info->is_output || info->role == CLV_TENSOR_INPUT, err));
+    CLV_TRY(add_key(b, begins || b->stays[t.i], err));
     CLV_TRY(
         add_key(b, bound_layout(b, t) ? t.i : NONE, err)); /* one that is bound is like no other */
     CLV_TRY(add_key(b, made_list(b, t), err));
@@ -281,7 +336,12 @@ static clv_status add_tensor_node(builder *b, clv_tensor t, clv_error *err)
     b->tensor_list[t.i] = kind->list;
     b->node_of_tensor[t.i] = b->n_nodes;
     const clv_layout *layout = b->tables->lists.list[kind->list]->at;
-    return add_node(b, &(new_node){ kind->n, b->zero, kind->usages, NULL, layout }, err);
+    const new_node node = { kind->n,
+                            b->zero,
+                            { begins ? kind->usages : NONE, b->stays[t.i] ? kind->usages : NONE },
+                            NULL,
+                            layout };
+    return add_node(b, &node, err);
 }
 
 /* -- edges -- */
@@ -356,9 +416,10 @@ static bool allocate(builder *b)
     b->table_of = clv_arena_take_array(b->scratch, (size_t)n_ops, sizeof *b->table_of);
     b->n_edges_of = CLV_NEW_ARRAY(b->scratch, int32_t, n_tensors);
     b->weight_counted = CLV_NEW_ARRAY(b->scratch, bool, b->g->n_weights);
+    b->stays = CLV_NEW_ARRAY(b->scratch, bool, n_tensors);
     b->tensor_list = CLV_NEW_ARRAY(b->scratch, int32_t, n_tensors);
     if (!b->row || !b->usage || !b->zero || !b->node_of_op || !b->node_of_tensor || !b->table_of ||
-        !b->n_edges_of || !b->weight_counted || !b->tensor_list)
+        !b->n_edges_of || !b->weight_counted || !b->stays || !b->tensor_list)
         return false;
     for (int32_t i = 0; i < n_ops; i++)
         b->node_of_op[i] = NONE;
@@ -375,6 +436,7 @@ static clv_status build(builder *b, int64_t limit_bytes, clv_shard_problem *made
     CLV_TRY(clv_map_init(&b->usages_of, b->scratch, FEW, err));
     CLV_TRY(clv_map_init(&b->kinds_of, b->scratch, FEW, err));
     count_edges(b);
+    CLV_TRY(find_outputs(b, err));
     for (int32_t i = 0; i < b->g->n_ops; i++)
         if (clv_shard_takes_part(b->types, (clv_op){ i }))
             CLV_TRY(add_op_node(b, (clv_op){ i }, err));

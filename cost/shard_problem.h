@@ -9,9 +9,11 @@
  * an edge from its writer to its reader. Edges cost what it takes to come from the layout there is
  * to the one that is wanted (reshard.h).
  *
- * Memory: at the one moment 0 all weights, inputs and outputs of the model together, by layout, in
- * bytes of the fullest device. Results in between are not counted: less than any plan needs, so no
- * bound is too high for it. A weight that several operators read counts in the first.
+ * Memory, by layout, in bytes of the fullest device: at moment 0, when a device begins, all weights
+ * and inputs of the model; at moment 1, when it is done, all weights and outputs. Of outputs that
+ * are views of the same memory one counts, and none that are views of weights. Results in between
+ * are not counted: at neither moment more than any plan holds in all stages together, so that no
+ * bound is too high. A weight that several operators read counts in the first.
  *
  * Values known before the run, and what computes them, lie everywhere and are no part of it.
  */

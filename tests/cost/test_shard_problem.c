@@ -80,9 +80,12 @@ static void expect_same_nodes(const clv_shard_problem *one, const clv_shard_prob
         cr_assert_eq(p->first_span[v + 1], q->first_span[v + 1]);
         cr_assert_eq(!one->op_choice[v], !two->op_choice[v]);
         for (int32_t c = 0; c < clv_intra_op_n_choices(p, v); c++) {
-            int32_t s = p->first_span[v];
             cr_expect_eq(p->cost[p->first_choice[v] + c], q->cost[q->first_choice[v] + c]);
-            cr_expect_eq(p->usage[p->span_usage[s] + c], q->usage[q->span_usage[s] + c]);
+            for (int32_t s = p->first_span[v]; s < p->first_span[v + 1]; s++) {
+                cr_expect_eq(p->span_lo[s], q->span_lo[s]);
+                cr_expect_eq(p->span_hi[s], q->span_hi[s]);
+                cr_expect_eq(p->usage[p->span_usage[s] + c], q->usage[q->span_usage[s] + c]);
+            }
             if (one->op_choice[v])
                 cr_expect_arr_eq(&one->op_choice[v][c], &two->op_choice[v][c],
                                  sizeof **one->op_choice);
@@ -141,7 +144,45 @@ Test(shard_problem, a_weight_counts_once)
     int32_t first = s->node_of_op[0], second = s->node_of_op[4];
     cr_expect_eq(classes.of[0], classes.of[4]);
     cr_expect_eq(p->usage[p->span_usage[p->first_span[first]]], 64 * 256 * 4);
-    cr_expect_eq(p->usage[p->span_usage[p->first_span[second]]], 0);
+    cr_expect_eq(p->first_span[second], p->first_span[second + 1]);
+}
+
+/* What a tensor or operator holds in its first choice, all of it; -1: nothing at that moment. */
+static int64_t held(const clv_intra_op_problem *p, int32_t node, int64_t moment)
+{
+    for (int32_t s = p->first_span[node]; s < p->first_span[node + 1]; s++)
+        if (p->span_lo[s] <= moment && moment < p->span_hi[s])
+            return p->usage[p->span_usage[s]];
+    return -1;
+}
+
+static int32_t node_made(const clv_shard_problem *s, const char *name)
+{
+    const clv_graph *g = m->model->main;
+    return s->node_of_tensor[clv_op_output(g, clv_op_at(g, made_writer(m, name)), 0).i];
+}
+
+/* Inputs are there when a device begins, outputs when it is done, weights at both; a view of an
+ * output is no more memory. */
+Test(shard_problem, memory_is_of_the_begin_and_of_the_end)
+{
+    made_input(m, "x", CLV_DT_FLOAT, "64,64");
+    made_weight(m, "w", CLV_DT_FLOAT, "64,16");
+    made_op(m, "MatMul", "x,w", "y");
+    made_op(m, "Relu", "y", "z");
+    made_op(m, "Flatten", "z", "v");
+    made_output(m, "z");
+    made_output(m, "v");
+    made_build(m);
+    const clv_shard_problem *s = build("2", true, CLV_INTRA_OP_UNLIMITED);
+    const clv_intra_op_problem *p = s->problem;
+    int32_t z = node_made(s, "z"), v = node_made(s, "v");
+    cr_expect_eq(held(p, s->node_of_op[0], 0), (64 * 64 + 64 * 16) * 4);
+    cr_expect_eq(held(p, s->node_of_op[0], 1), 64 * 16 * 4);
+    cr_expect_eq(held(p, z, 0), -1);
+    cr_expect_eq(held(p, z, 1), 64 * 16 * 4);
+    cr_expect_eq(held(p, v, 0), -1);
+    cr_expect_eq(held(p, v, 1), -1);
 }
 
 Test(shard_problem, a_limit_may_be_another_one)

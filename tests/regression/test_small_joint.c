@@ -258,13 +258,14 @@ static void try_all(small *s, brute *b)
 
 /* -- the search -- */
 
-static small *make_small(uint32_t seed, clv_objective objective, clv_arena *arena)
+static small *make_small_of(void (*model)(small *), uint32_t seed, clv_objective objective,
+                            clv_arena *arena)
 {
     small *s = CLV_NEW(arena, small);
     s->random = seed * 2654435761u;
     s->m = made_new(arena);
     make_cluster(s);
-    make_model(s);
+    model(s);
     cr_assert_eq(clv_analyse(s->m->model, NULL, 0, arena, &s->analysis, &s->m->err), CLV_OK);
     s->req = (clv_request){ .model = s->m->model,
                             .model_name = "small",
@@ -272,6 +273,11 @@ static small *make_small(uint32_t seed, clv_objective objective, clv_arena *aren
                             .search = { .objective = objective },
                             .jobs = 1 };
     return s;
+}
+
+static small *make_small(uint32_t seed, clv_objective objective, clv_arena *arena)
+{
+    return make_small_of(make_model, seed, objective, arena);
 }
 
 /* False: brute force would take too long. */
@@ -314,6 +320,66 @@ static void check_all(clv_objective objective)
 Test(small_joint, has_the_least_latency) { check_all(CLV_LATENCY); }
 
 Test(small_joint, has_the_least_period) { check_all(CLV_THROUGHPUT); }
+
+static const clv_plan *plan_within(small *s, int64_t memory_bytes)
+{
+    clv_plan *plan;
+    clv_request req = s->req;
+    req.memory_bytes = memory_bytes;
+    cr_assert_eq(clv_joint_plan(&req, &s->analysis, s->m->arena, &plan, &s->m->err), CLV_OK);
+    return plan;
+}
+
+/* Inputs that are gone before outputs are made, and outputs that share memory. */
+static void make_shrinking_model(small *s)
+{
+    int32_t kind = draw(s, 0, 3);
+    made_input(s->m, "x", CLV_DT_FLOAT, "256,256");
+    if (kind == 0)
+        made_weight(s->m, "w", CLV_DT_FLOAT, "1,256");
+    if (kind == 1)
+        made_op(s->m, "Relu", "x", "a");
+    made_op(s->m, kind < 3 ? "ReduceMean" : "Relu", kind == 1 ? "a" : "x", "y");
+    if (kind < 3)
+        made_attr_ints(s->m, "axes", "1");
+    made_op(s->m,
+            kind == 0   ? "MatMul"
+            : kind == 3 ? "Relu"
+                        : "Flatten",
+            kind == 0   ? "y,w"
+            : kind == 1 ? "a"
+            : kind == 2 ? "x"
+                        : "y",
+            "z");
+    if (kind == 1)
+        made_output(s->m, "a");
+    if (kind > 0)
+        made_output(s->m, "y");
+    made_output(s->m, "z");
+    made_build(s->m);
+}
+
+/* A plan that takes so much memory is found where there is no more. */
+Test(small_joint, has_the_same_plan_within_its_own_peak)
+{
+    for (uint32_t seed = 1; seed <= test_effort(1000); seed++) {
+        clv_arena *arena = clv_arena_new(NULL, 0);
+        small *s =
+            make_small_of(seed % 2 ? make_model : make_shrinking_model, seed, CLV_LATENCY, arena);
+        const clv_plan *free_plan = plan_within(s, INT64_C(1) << 40), *tight;
+        int64_t peak = 1;
+        cr_assert_eq(free_plan->outcome, CLV_FITS);
+        for (int32_t d = 0; d < free_plan->n_devices; d++)
+            if (free_plan->devices[d].peak_bytes > peak)
+                peak = free_plan->devices[d].peak_bytes;
+        tight = plan_within(s, peak);
+        cr_expect_eq(tight->outcome, CLV_FITS, "seed %u: %s within %lld bytes", seed,
+                     tight->stopped, (long long)peak);
+        cr_expect_eq(clv_plan_objective_ns(tight), clv_plan_objective_ns(free_plan), "seed %u",
+                     seed);
+        clv_arena_free(arena);
+    }
+}
 
 /* Stages of whole operators. False: a full pipeline fits, or nothing. */
 static bool check_numbers(small *s)
