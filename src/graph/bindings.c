@@ -1,8 +1,20 @@
 #include "graph/bindings.h"
 
 #include <ctype.h>
+#include <string.h>
 
 #include "base/map.h"
+#include "base/units.h"
+
+bool clv_binding_of_text(const char *text, clv_binding *ret)
+{
+    clv_error err;
+    const char *equals = strrchr(text, '=');
+    if (!equals || equals == text)
+        return false;
+    ret->symbol = (clv_str){ text, (int32_t)(equals - text) };
+    return clv_parse_int(equals + 1, "a size", 1, INT64_MAX, &ret->value, &err) == CLV_OK;
+}
 
 /* expression = term { (+|-) term };  term = factor { (*|//|/) factor };
  * factor = number | name | '(' expression ')'.  Depth is bounded: names come from files.

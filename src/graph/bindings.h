@@ -15,6 +15,10 @@ typedef struct {
     int64_t value; /* at least 1 */
 } clv_binding;
 
+/* Of "batch=8"; the symbol, which may have a '=' in it, is a part of the text. False: it is no
+ * symbol and a size of at least 1. */
+bool clv_binding_of_text(const char *text, clv_binding *ret);
+
 /* Adds to the bindings one for each other symbol of the model that is an expression of bound names
  * and whole numbers with + - * // / ( ) and comes to a whole number of at least 1: *bindings
  * becomes a longer array, in the arena. On failure it stays. Expressions that do not parse, divide

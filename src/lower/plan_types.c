@@ -1,6 +1,5 @@
 #include "lower/plan_types.h"
 
-#include "base/units.h"
 #include "graph/bindings.h"
 
 clv_status clv_plan_types(const clv_model *model, const clv_plan *plan, clv_arena *arena,
@@ -12,18 +11,12 @@ clv_status clv_plan_types(const clv_model *model, const clv_plan *plan, clv_aren
     int32_t n = plan->n_bindings;
     if (!given)
         return clv_fail_nomem(err, "the types of a plan");
-    for (int32_t i = 0; i < plan->n_bindings; i++) {
-        const char *text = plan->bindings[i];
-        const char *equals = strrchr(text, '='); /* the symbol may have one in it */
-        if (!equals || equals == text)
+    for (int32_t i = 0; i < plan->n_bindings; i++)
+        if (!clv_binding_of_text(plan->bindings[i], &given[i]))
             return clv_fail(err, CLV_EFORMAT,
                             "the plan has the binding '%.200s', expected a symbol and a size, as "
                             "in batch=8",
-                            text);
-        given[i].symbol = (clv_str){ text, (int32_t)(equals - text) };
-        CLV_TRY(clv_parse_int(equals + 1, "a size in the plan's bindings", 1, INT64_MAX,
-                              &given[i].value, err));
-    }
+                            plan->bindings[i]);
     CLV_TRY(clv_bindings_complete(model, arena, &all, &n, err));
     CLV_TRY(clv_infer(model, all, n, arena, &inference, err));
     *ret = inference->main;

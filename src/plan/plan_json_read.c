@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/map.h"
+#include "graph/bindings.h"
 #include "plan/plan_json.h"
 #include "plan/plan_json_annotations.h"
 #include "plan/plan_json_read_facts.h"
@@ -292,6 +293,24 @@ static clv_status read_placement(const clv_json_at *root, clv_plan *plan, clv_ar
 
 /* -- the whole -- */
 
+static clv_status read_bindings(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
+                                clv_error *err)
+{
+    clv_json_at list, at = { 0 };
+    clv_binding binding;
+    char path[256];
+    CLV_TRY(clv_json_copy_texts(root, "bindings", arena, &plan->bindings, &plan->n_bindings, err));
+    CLV_TRY(clv_json_member(root, "bindings", false, &list, err));
+    for (int32_t i = 0; i < plan->n_bindings; i++) {
+        at = clv_json_element(&list, i, i ? &at : NULL);
+        if (!clv_binding_of_text(plan->bindings[i], &binding))
+            return clv_fail(err, CLV_EFORMAT,
+                            "%s is '%.200s', expected a symbol and a size, as in batch=8",
+                            clv_json_path(&at, path, sizeof path), plan->bindings[i]);
+    }
+    return CLV_OK;
+}
+
 static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
                             clv_error *err)
 {
@@ -338,7 +357,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
     CLV_TRY(clv_plan_read_collectives(root, plan, arena, err));
     CLV_TRY(clv_plan_read_found(root, plan, arena, err));
     CLV_TRY(clv_plan_read_search(root, plan, arena, err));
-    CLV_TRY(clv_json_copy_texts(root, "bindings", arena, &plan->bindings, &plan->n_bindings, err));
+    CLV_TRY(read_bindings(root, plan, arena, err));
     CLV_TRY(clv_json_copy_texts(root, "open_tensors", arena, &plan->open_tensors,
                                 &plan->n_open_tensors, err));
     CLV_TRY(clv_json_copy_texts(root, "unknown_operators", arena, &plan->unknown_ops,

@@ -22,7 +22,8 @@ clv_verify_verdict clv_verdict_of(const clv_verify_result *r)
         return CLV_VERDICT_DOES_NOT_RUN;
     if (n_unwritten > 0)
         return CLV_VERDICT_NOT_WRITTEN;
-    return r->n_forms > 0 && n_blind == 0 ? CLV_VERDICT_AGREES : CLV_VERDICT_PROVEN;
+    bool compared = r->n_forms > 0 && n_blind == 0 && !r->why_not_run;
+    return compared ? CLV_VERDICT_AGREES : CLV_VERDICT_PROVEN;
 }
 
 const char *clv_verdict_name(clv_verify_verdict verdict)

@@ -135,6 +135,10 @@ def check(folder, model, splits, options):
             edited(plan, lambda q: q.setdefault("uneven_parts", []).append(
                 {"tensor": plan["collectives"][0]["tensor"], "axis": 0, "sizes": "1, 2"})), "uneven_parts: ")
 
+    for binding in ("batch_size=0", "batch_size=", "batch_size", "=2", "batch_size=1e3"):
+        refused(f"{name} the binding '{binding}'", folder, model,
+                edited(plan, lambda q, b=binding: q.setdefault("bindings", []).insert(0, b)), f"bindings[0] is '{binding}', expected")
+
     # specs by hand beside splits
     nodes = [n for n in specs_of(folder, "m.onnx", [a for a in options if False]) if n.get("tensors")]
     if nodes:

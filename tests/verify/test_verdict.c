@@ -41,6 +41,17 @@ Test(verdict, nothing_was_run)
     comes_to("proven", "the plan is proven, not run (only the proof was asked for)");
 }
 
+/* A folder is held against what the plan gives, without a run. */
+Test(verdict, a_folder_that_was_not_run_is_not_equal)
+{
+    seen.n_forms = 1;
+    seen.is_folder = true;
+    seen.why_not_run = "only the proof was asked for";
+    comes_to("proven",
+             "the plan is proven and the folder is what it gives, not run (only the proof "
+             "was asked for)");
+}
+
 Test(verdict, numbers_that_say_nothing_are_not_compared)
 {
     seen.form[0].n_blind = 1;
