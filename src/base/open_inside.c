@@ -280,3 +280,16 @@ bool clv_is_same_file(int fd, const clv_file_id *id)
     return fstat(fd, &st) == 0 && st.st_dev == id->device && st.st_ino == id->number &&
            st.st_size == id->bytes;
 }
+
+bool clv_name_stays_inside(const char *name)
+{
+    if (*name == '\0' || *name == '/')
+        return false;
+    for (const char *part = name; part; part = strchr(part, '/')) {
+        part += *part == '/';
+        size_t n = strcspn(part, "/");
+        if (n == 2 && strncmp(part, "..", n) == 0)
+            return false;
+    }
+    return true;
+}

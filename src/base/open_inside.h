@@ -66,4 +66,7 @@ int clv_make_folders_inside(int folder, const char *name);
 /* Is the descriptor that file, of the size that it had? */
 bool clv_is_same_file(int fd, const clv_file_id *id);
 
+/* A name relative to a folder that stays in it: not empty, not absolute, no "..". */
+bool clv_name_stays_inside(const char *name);
+
 #endif

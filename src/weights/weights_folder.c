@@ -2,19 +2,6 @@
 
 #include <stdlib.h>
 
-bool clv_name_stays_inside(const char *name)
-{
-    if (*name == '\0' || *name == '/')
-        return false;
-    for (const char *part = name; part; part = strchr(part, '/')) {
-        part += *part == '/';
-        size_t n = strcspn(part, "/");
-        if (n == 2 && strncmp(part, "..", n) == 0)
-            return false;
-    }
-    return true;
-}
-
 int64_t clv_whole_bytes(const clv_weight *w)
 {
     int bits = clv_dtype_bits(w->dtype);

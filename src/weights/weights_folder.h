@@ -69,7 +69,4 @@ typedef struct {
 clv_status clv_rest_ranges(const clv_weights_folder *f, int32_t original, clv_arena *arena,
                            const clv_rest_range **ret, int32_t *ret_n, clv_error *err);
 
-/* A name relative to a folder that stays in it: not empty, not absolute, no "..". */
-bool clv_name_stays_inside(const char *name);
-
 #endif

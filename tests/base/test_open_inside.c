@@ -143,3 +143,13 @@ Test(open_inside, makes_new_files_only_and_never_writes_through_a_link)
     cr_assert_eq(clv_make_folders_inside(folder, "b/c/d"), -1);
     cr_assert_eq(clv_make_folders_inside(folder, "../c/d"), -1);
 }
+
+Test(open_inside, two_dots_are_a_way_out_only_by_themselves)
+{
+    static const char *const inside[] = { "a", "a/b", "x..y.onnx", "..a", "a/b..", ".../c" };
+    static const char *const outside[] = { "", "/a", "..", "../a", "a/../b", "a/.." };
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
+        cr_expect(clv_name_stays_inside(inside[i]), "%s", inside[i]);
+    for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
+        cr_expect_not(clv_name_stays_inside(outside[i]), "%s", outside[i]);
+}

@@ -137,7 +137,8 @@ def check(folder, model, splits, options):
 
     for binding in ("batch_size=0", "batch_size=", "batch_size", "=2", "batch_size=1e3"):
         refused(f"{name} the binding '{binding}'", folder, model,
-                edited(plan, lambda q, b=binding: q.setdefault("bindings", []).insert(0, b)), f"bindings[0] is '{binding}', expected")
+                edited(plan, lambda q, b=binding: q.setdefault("bindings", []).insert(0, b)),
+                f"bindings[0] is '{binding}', expected")
 
     # specs by hand beside splits
     nodes = [n for n in specs_of(folder, "m.onnx", [a for a in options if False]) if n.get("tensors")]
