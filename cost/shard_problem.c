@@ -143,11 +143,12 @@ typedef struct {
 static clv_status add_node(builder *b, const new_node *of, clv_error *err)
 {
     CLV_TRY(clv_intra_op_draft_node(b->draft, of->n, of->ns, err));
-    bool same = of->usages[BEGIN] == of->usages[DONE];
-    for (int64_t at = BEGIN; at < END; at += same ? END : 1)
+    bool same = of->usages[BEGIN] == of->usages[DONE]; /* one span does */
+    for (int32_t at = BEGIN, end; at < END; at = end) {
+        end = same ? END : at + 1;
         if (of->usages[at] != NONE)
-            CLV_TRY(clv_intra_op_draft_hold(b->draft, b->n_nodes, at, same ? END : at + 1,
-                                            of->usages[at], err));
+            CLV_TRY(clv_intra_op_draft_hold(b->draft, b->n_nodes, at, end, of->usages[at], err));
+    }
     if (!CLV_PUSH_ROOM(b->arena, b->op_choice, b->n_nodes, b->cap_op_choice) ||
         !CLV_PUSH_ROOM(b->arena, b->layout, b->n_nodes, b->cap_layout))
         return no_memory(err);

@@ -43,7 +43,7 @@ static clv_status read_file_name(const reader *r, const clv_json_at *object, con
                                  clv_error *err)
 {
     CLV_TRY(read_text(r, object, "file", true, ret, err));
-    return !clv_name_stays_inside(*ret) ? bad(object, "file leaves the folder", err) : CLV_OK;
+    return clv_name_stays_inside(*ret) ? CLV_OK : bad(object, "file leaves the folder", err);
 }
 
 /* -- arrays -- */

@@ -354,41 +354,44 @@ static clv_status cut_listed(clv_mesh_candidate *c, const clv_strategy_list *lis
     return CLV_OK;
 }
 
-/* A plan takes memory that its choices do not: what is in flight, and gaps. *io: within which
- * limit choices would have given a plan that fits, as the best one shows that lacks some. */
+/* A plan holds what its choices do not: what is in flight, and gaps. Within which limit choices
+ * would have given a plan that fits, as the best one shows that lacks some; 0: none below *io. */
 static clv_status leave_room(const clv_mesh_candidate *c, int64_t *io, clv_error *err)
 {
     clv_intra_op_value value;
     CLV_TRY(clv_intra_op_judge(c->best_problem->problem, c->solution, c->arena, &value, err));
-    clv_int128 held = *io + (clv_int128)c->best_cut->short_bytes * c->n_stages;
-    clv_int128 limit = *io - (held - value.peak);
+    clv_int128 limit = value.peak - (clv_int128)c->best_cut->short_bytes * c->n_stages;
     *io = limit > 0 && limit < *io ? (int64_t)limit : 0;
     return CLV_OK;
+}
+
+/* Plans of all strategies within a limit that may still be better. */
+static clv_status cut_all(clv_mesh_candidate *c, int64_t limit_bytes, clv_int128 *ret_bound,
+                          clv_error *err)
+{
+    clv_strategy_list list;
+    CLV_TRY(build_problem(c, limit_bytes, err));
+    const clv_enumeration all = { .of = c->problem,
+                                  .stages = c->stages,
+                                  .latency = c->j->path != NULL,
+                                  .below = best_so_far(c),
+                                  .most = c->n_stages > 1 ? CUTS_MAX : ONE_STAGE_MAX };
+    CLV_TRY(clv_strategies_enumerate(&all, c->arena, &list, err));
+    return cut_listed(c, &list, limit_bytes, ret_bound, err);
 }
 
 clv_status clv_mesh_candidate_exhaust(clv_mesh_candidate *c, clv_error *err)
 {
     clv_int128 bound, of_fewer;
-    clv_strategy_list list;
     c->bounded = true;
     CLV_TRY(open_candidate(c, err));
     int64_t limit_bytes = memory_of_stages(c);
-    CLV_TRY(build_problem(c, limit_bytes, err));
-    clv_enumeration all = { .of = c->problem,
-                            .stages = c->stages,
-                            .latency = c->j->path != NULL,
-                            .below = best_so_far(c),
-                            .most = c->n_stages > 1 ? CUTS_MAX : ONE_STAGE_MAX };
-    CLV_TRY(clv_strategies_enumerate(&all, c->arena, &list, err));
-    CLV_TRY(cut_listed(c, &list, limit_bytes, &bound, err));
+    CLV_TRY(cut_all(c, limit_bytes, &bound, err));
     c->bound_ns = bound > c->bound_ns ? (int64_t)bound : c->bound_ns;
     if (!c->any || c->best.outcome != CLV_OOM)
         return CLV_OK;
     CLV_TRY(leave_room(c, &limit_bytes, err));
-    CLV_TRY(build_problem(c, limit_bytes, err));
-    all.of = c->problem;
-    CLV_TRY(clv_strategies_enumerate(&all, c->arena, &list, err));
-    return cut_listed(c, &list, limit_bytes, &of_fewer, err);
+    return cut_all(c, limit_bytes, &of_fewer, err); /* of fewer strategies: no bound of all */
 }
 
 clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, clv_error *err)

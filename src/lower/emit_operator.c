@@ -512,7 +512,7 @@ static clv_status run_here(local_op *l, clv_error *err)
     CLV_TRY(widen_cast(l, err));
     CLV_TRY(name_outputs(l, err));
     CLV_TRY(make_node(l, &node, err));
-    if (l->out[0].n && is_part(l) && clv_emit_is_quantize_to_2_bits(e, l->op))
+    if (clv_emit_is_quantize_to_2_bits(e, l->op) && l->out[0].n && is_part(l))
         return clv_emit_quantize_to_2_bits(e, l->instr, l->position, &node, err);
     if (table < 0)
         return clv_emit_push(e, &node, err);
