@@ -6,14 +6,16 @@
 #include "base/map.h"
 #include "base/units.h"
 
-bool clv_binding_of_text(const char *text, clv_binding *ret)
+clv_status clv_binding_parse(const char *text, const char *what, clv_binding *ret, clv_error *err)
 {
-    clv_error err;
+    clv_error own;
     const char *equals = strrchr(text, '=');
-    if (!equals || equals == text)
-        return false;
+    if (!equals || equals == text ||
+        clv_parse_int(equals + 1, "a size", 1, INT64_MAX, &ret->value, &own) != CLV_OK)
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s is '%.200s', expected a symbol and a size, as in batch=8", what, text);
     ret->symbol = (clv_str){ text, (int32_t)(equals - text) };
-    return clv_parse_int(equals + 1, "a size", 1, INT64_MAX, &ret->value, &err) == CLV_OK;
+    return CLV_OK;
 }
 
 /* expression = term { (+|-) term };  term = factor { (*|//|/) factor };

@@ -15,9 +15,9 @@ typedef struct {
     int64_t value; /* at least 1 */
 } clv_binding;
 
-/* Of "batch=8"; the symbol, which may have a '=' in it, is a part of the text. False: it is no
- * symbol and a size of at least 1. */
-bool clv_binding_of_text(const char *text, clv_binding *ret);
+/* Of "batch=8"; the symbol, which may have a '=' in it, is a part of the text. what: of which the
+ * text is, for the message. CLV_EFORMAT: it is no symbol and a size of at least 1. */
+clv_status clv_binding_parse(const char *text, const char *what, clv_binding *ret, clv_error *err);
 
 /* Adds to the bindings one for each other symbol of the model that is an expression of bound names
  * and whole numbers with + - * // / ( ) and comes to a whole number of at least 1: *bindings

@@ -12,11 +12,7 @@ clv_status clv_plan_types(const clv_model *model, const clv_plan *plan, clv_aren
     if (!given)
         return clv_fail_nomem(err, "the types of a plan");
     for (int32_t i = 0; i < plan->n_bindings; i++)
-        if (!clv_binding_of_text(plan->bindings[i], &given[i]))
-            return clv_fail(err, CLV_EFORMAT,
-                            "the plan has the binding '%.200s', expected a symbol and a size, as "
-                            "in batch=8",
-                            plan->bindings[i]);
+        CLV_TRY(clv_binding_parse(plan->bindings[i], "a binding of the plan", &given[i], err));
     CLV_TRY(clv_bindings_complete(model, arena, &all, &n, err));
     CLV_TRY(clv_infer(model, all, n, arena, &inference, err));
     *ret = inference->main;

@@ -303,10 +303,8 @@ static clv_status read_bindings(const clv_json_at *root, clv_plan *plan, clv_are
     CLV_TRY(clv_json_member(root, "bindings", false, &list, err));
     for (int32_t i = 0; i < plan->n_bindings; i++) {
         at = clv_json_element(&list, i, i ? &at : NULL);
-        if (!clv_binding_of_text(plan->bindings[i], &binding))
-            return clv_fail(err, CLV_EFORMAT,
-                            "%s is '%.200s', expected a symbol and a size, as in batch=8",
-                            clv_json_path(&at, path, sizeof path), plan->bindings[i]);
+        CLV_TRY(clv_binding_parse(plan->bindings[i], clv_json_path(&at, path, sizeof path),
+                                  &binding, err));
     }
     return CLV_OK;
 }
