@@ -79,12 +79,11 @@ static clv_tensor viewed(const builder *b, clv_tensor t)
 {
     for (;;) {
         const clv_tensor_info *info = clv_tensor_at(b->g, t);
-        const clv_op_info *op =
-            info->role == CLV_TENSOR_RESULT ? clv_op_at(b->g, info->producer) : NULL;
-        bool is_view = op && op->kind >= 0 && (clv_op_def_at(op->kind)->flags & CLV_OPF_VIEW) &&
-                       clv_op_output(b->g, op, 0).i == t.i && clv_op_n_explicit(op) > 0;
-        clv_tensor of = is_view ? clv_op_input(b->g, op, 0) : CLV_NO_TENSOR;
-        if (of.i < 0)
+        if (info->role != CLV_TENSOR_RESULT)
+            return t;
+        const clv_op_info *op = clv_op_at(b->g, info->producer);
+        clv_tensor of = clv_op_viewed(b->g, op);
+        if (of.i < 0 || clv_op_output(b->g, op, 0).i != t.i)
             return t;
         t = of;
     }

@@ -67,9 +67,8 @@ static int32_t add_slot(builder *b, clv_tensor t, int32_t position, unsigned fla
 /* The slot whose memory output 0 of a view is. */
 static int32_t viewed_slot(const builder *b, const clv_op_info *op)
 {
-    clv_tensor t = clv_op_n_explicit(op) > 0 ? clv_op_input(b->g, op, 0) : CLV_NO_TENSOR;
-    bool is_view = op->kind >= 0 && (clv_op_def_at(op->kind)->flags & CLV_OPF_VIEW);
-    if (!is_view || t.i < 0)
+    clv_tensor t = clv_op_viewed(b->g, op);
+    if (t.i < 0)
         return CLV_VIEW_NONE;
     if (clv_tensor_at(b->g, t)->role == CLV_TENSOR_WEIGHT)
         return CLV_VIEW_OF_WEIGHT;

@@ -107,3 +107,9 @@ const char *clv_speed_name(int32_t speed, char buf[static CLV_SPEED_NAME_SIZE])
              grouped ? GROUPED : "");
     return buf;
 }
+
+clv_tensor clv_op_viewed(const clv_graph *g, const clv_op_info *op)
+{
+    bool is_view = op->kind >= 0 && (clv_op_def_at(op->kind)->flags & CLV_OPF_VIEW);
+    return is_view && clv_op_n_explicit(op) > 0 ? clv_op_input(g, op, 0) : CLV_NO_TENSOR;
+}
