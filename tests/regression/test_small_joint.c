@@ -333,29 +333,28 @@ static const clv_plan *plan_within(small *s, int64_t memory_bytes)
 /* Inputs that are gone before outputs are made, and outputs that share memory. */
 static void make_shrinking_model(small *s)
 {
+    static const struct {
+        const char *op[3][3]; /* type, inputs, output */
+        const char *out[3];
+    } models[] = {
+        { { { "ReduceMean", "x", "y" }, { "MatMul", "y,w", "z" } }, { "z" } },
+        { { { "Relu", "x", "a" }, { "ReduceMean", "a", "y" }, { "Flatten", "a", "z" } },
+          { "a", "y", "z" } },
+        { { { "ReduceMean", "x", "y" }, { "Flatten", "x", "z" } }, { "y", "z" } },
+        { { { "Relu", "x", "y" }, { "Relu", "y", "z" } }, { "y", "z" } },
+    };
     int32_t kind = draw(s, 0, 3);
     made_input(s->m, "x", CLV_DT_FLOAT, "256,256");
     if (kind == 0)
         made_weight(s->m, "w", CLV_DT_FLOAT, "1,256");
-    if (kind == 1)
-        made_op(s->m, "Relu", "x", "a");
-    made_op(s->m, kind < 3 ? "ReduceMean" : "Relu", kind == 1 ? "a" : "x", "y");
-    if (kind < 3)
-        made_attr_ints(s->m, "axes", "1");
-    made_op(s->m,
-            kind == 0   ? "MatMul"
-            : kind == 3 ? "Relu"
-                        : "Flatten",
-            kind == 0   ? "y,w"
-            : kind == 1 ? "a"
-            : kind == 2 ? "x"
-                        : "y",
-            "z");
-    if (kind == 1)
-        made_output(s->m, "a");
-    if (kind > 0)
-        made_output(s->m, "y");
-    made_output(s->m, "z");
+    for (int32_t i = 0; i < 3 && models[kind].op[i][0]; i++) {
+        const char *const *op = models[kind].op[i];
+        made_op(s->m, op[0], op[1], op[2]);
+        if (strcmp(op[0], "ReduceMean") == 0)
+            made_attr_ints(s->m, "axes", "1");
+    }
+    for (int32_t i = 0; i < 3 && models[kind].out[i]; i++)
+        made_output(s->m, models[kind].out[i]);
     made_build(s->m);
 }
 
