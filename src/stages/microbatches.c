@@ -1,6 +1,8 @@
 #include "stages/microbatches.h"
 
 #include "problem/micro.h"
+#include "solver/partition/bound_latency.h"
+#include "solver/partition/bound_load.h"
 
 static void judge_memory_for(clv_stage_search *s, int32_t n, clv_micro_reason why)
 {
@@ -35,47 +37,95 @@ static clv_status find_with(clv_stage_search *s, const clv_partition_options *op
     return find(s, &o, ret, err);
 }
 
-static clv_objval lesser(clv_objval a, clv_objval b) { return clv_objval_less(a, b) ? a : b; }
+/* No plan takes less of a sample, whatever memory it needs. */
+typedef struct {
+    int64_t latency_ns, period_ns;
+} floors;
 
-/* In place of a full pipeline, for which nothing was found; its bound counts where that is not
- * proven. What does not fit with some in flight does not fit with more. */
-static clv_status find_with_fewer(clv_stage_search *s, const clv_partition_options *options,
-                                  clv_stage_find *find, clv_partition_result *ret, clv_error *err)
+static clv_status find_floors(const clv_stage_search *s, floors *ret, clv_error *err)
 {
-    clv_objval bound = ret->solve.bound;
-    int32_t best_n = 1;
-    judge_memory_for(s, 1, CLV_MICRO_MEMORY); /* if not even one fits, the report is of that */
-    CLV_TRY(find_with(s, options, find, ret, err));
-    if (!ret->solve.found)
-        return CLV_OK;
-    bound = lesser(bound, ret->solve.bound);
-    for (int32_t n = 2; n < s->cluster->n_devices; n *= 2) {
-        clv_partition_result more = *ret;
+    const clv_partition_problem *p = s->overlay ? s->overlay->whole : s->problem;
+    clv_bound latency = { .device_of = CLV_NEW_ARRAY(s->arena, int32_t, p->n_units),
+                          .orders = CLV_NEW_ARRAY(s->arena, int32_t,
+                                                  CLV_BOUND_ORDERS * (size_t)p->n_devices) };
+    if (!latency.device_of || !latency.orders)
+        return clv_fail_nomem(err, "a number of micro-batches");
+    CLV_TRY(clv_bound_latency(p, &(clv_bound_options){ .near = 0 }, s->arena, &latency, err));
+    CLV_TRY(clv_bound_work(p, s->arena, &ret->period_ns, err));
+    ret->latency_ns = latency.ns;
+    return CLV_OK;
+}
+
+/* Of several searches: the best plan, and what holds for all of them. */
+typedef struct {
+    clv_partition_result best;
+    int32_t n; /* micro-batches of the best plan */
+    clv_objval bound;
+} found;
+
+/* Adds a search with n micro-batches. */
+static void take(found *f, const clv_partition_result *r, int32_t n)
+{
+    if (clv_objval_less(r->solve.bound, f->bound))
+        f->bound = r->solve.bound;
+    bool is_better = r->solve.found &&
+                     (!f->best.solve.found || clv_objval_less(r->solve.value, f->best.solve.value));
+    /* where nothing fits, the report is of one micro-batch: that lacks least */
+    if (!is_better && (f->best.solve.found || n > 1))
+        return;
+    f->best = *r;
+    f->n = n;
+}
+
+/* Beside a full pipeline, or in place of one: what does not fit with some in flight does not fit
+ * with more. Where a full pipeline fits, numbers are left out that cannot give less. */
+static clv_status find_with_fewer(clv_stage_search *s, const clv_partition_options *options,
+                                  clv_stage_find *find, found *f, clv_error *err)
+{
+    floors least = { 0, 0 };
+    clv_objval full = f->best.solve.value;
+    bool is_full = f->best.solve.found;
+    if (is_full)
+        CLV_TRY(find_floors(s, &least, err));
+    for (int32_t n = 1; n == 1 || n < s->cluster->n_devices; n *= 2) {
+        clv_partition_result more = { .n_judged = 0 };
+        int64_t least_ns = clv_micro_share_ns(least.latency_ns, least.period_ns, n);
+        if (is_full && !clv_objval_less(clv_objval_whole(least_ns), full))
+            continue;
         judge_memory_for(s, n, CLV_MICRO_MEMORY);
         CLV_TRY(find_with(s, options, find, &more, err));
+        take(f, &more, n);
         if (more.solve.end == CLV_END_INFEASIBLE)
             break;
-        bound = lesser(bound, more.solve.bound);
-        if (more.solve.found && clv_objval_less(more.solve.value, ret->solve.value)) {
-            *ret = more;
-            best_n = n;
-        }
     }
-    judge_memory_for(s, best_n, CLV_MICRO_MEMORY);
-    ret->solve.bound = bound;
-    if (ret->solve.end == CLV_END_OPTIMAL && clv_objval_less(bound, ret->solve.value))
-        ret->solve.end = CLV_END_SEARCHED;
     return CLV_OK;
+}
+
+/* May fewer in flight give more than a full pipeline? They may where memory is short, if the search
+ * is to the end; what another compiler holds in flight is not known. */
+static bool may_be_fewer(const clv_stage_search *s, const clv_partition_options *options,
+                         const clv_partition_result *full)
+{
+    if (!full->solve.found)
+        return full->best.verdict.outcome == CLV_OOM;
+    return !options->first_fit && options->kind == CLV_SEARCH_DEFAULT && !s->req->compiler &&
+           !s->req->sharding_nodes;
 }
 
 clv_status clv_microbatches_find(clv_stage_search *s, const clv_partition_options *options,
                                  clv_stage_find *find, clv_partition_result *ret, clv_error *err)
 {
     CLV_TRY(find_with(s, options, find, ret, err));
-    bool is_open = s->microbatches == CLV_MICRO_FULL;
-    if (!is_open || ret->solve.found || ret->best.verdict.outcome != CLV_OOM)
+    if (s->microbatches != CLV_MICRO_FULL || !may_be_fewer(s, options, ret))
         return CLV_OK;
-    return find_with_fewer(s, options, find, ret, err);
+    found f = { .best = *ret, .n = CLV_MICRO_FULL, .bound = ret->solve.bound };
+    CLV_TRY(find_with_fewer(s, options, find, &f, err));
+    judge_memory_for(s, f.n, f.n == CLV_MICRO_FULL ? CLV_MICRO_FILLED : CLV_MICRO_MEMORY);
+    *ret = f.best;
+    ret->solve.bound = f.bound;
+    if (ret->solve.end == CLV_END_OPTIMAL && clv_objval_less(f.bound, ret->solve.value))
+        ret->solve.end = CLV_END_SEARCHED;
+    return CLV_OK;
 }
 
 void clv_microbatches_mark_plan(const clv_stage_search *s, const clv_compile_report *report,
