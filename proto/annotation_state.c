@@ -37,12 +37,19 @@ clv_str clv_entry_configuration(const clv_message *node, const clv_field *f)
     return configuration_name(node, f, &onnx__node_device_configuration_proto__descriptor);
 }
 
+clv_status clv_metadata_entry(const clv_message *model, const clv_field *f, clv_str *ret_key,
+                              clv_str *ret_value, clv_error *err)
+{
+    clv_message entry = clv_message_sub(model, f, &onnx__string_string_entry_proto__descriptor);
+    CLV_TRY(text_field(entry, 1, ret_key, err));
+    return text_field(entry, 2, ret_value, err);
+}
+
 clv_status clv_is_mesh_metadata_field(const clv_message *model, const clv_field *f, bool *ret,
                                       clv_error *err)
 {
-    clv_str key;
-    clv_message entry = clv_message_sub(model, f, &onnx__string_string_entry_proto__descriptor);
-    CLV_TRY(text_field(entry, 1, &key, err));
+    clv_str key, value;
+    CLV_TRY(clv_metadata_entry(model, f, &key, &value, err));
     *ret = clv_is_mesh_metadata_key(key);
     return CLV_OK;
 }
@@ -51,10 +58,9 @@ clv_status clv_is_annotation_note(const clv_message *model, const clv_field *f, 
                                   clv_str *ret_value, clv_error *err)
 {
     clv_str key;
-    clv_message entry = clv_message_sub(model, f, &onnx__string_string_entry_proto__descriptor);
-    CLV_TRY(text_field(entry, 1, &key, err));
+    CLV_TRY(clv_metadata_entry(model, f, &key, ret_value, err));
     *ret = clv_str_is(key, CLV_ANNOTATION_KEY);
-    return *ret ? text_field(entry, 2, ret_value, err) : CLV_OK;
+    return CLV_OK;
 }
 
 clv_status clv_annotation_state_add_name(clv_annotation_state *s, clv_str name, clv_error *err)

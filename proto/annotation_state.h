@@ -38,6 +38,9 @@ clv_status clv_annotation_state_add_name(clv_annotation_state *s, clv_str name, 
 clv_status clv_annotation_state_unused_name(const clv_annotation_state *s, const char *wanted,
                                             clv_arena *arena, clv_str *ret, clv_error *err);
 
+/* Key and value of a metadata_props entry of the model; empty where absent. */
+clv_status clv_metadata_entry(const clv_message *model, const clv_field *f, clv_str *ret_key,
+                              clv_str *ret_value, clv_error *err);
 /* Is the field a metadata_props entry of a plan's meshes (mesh_metadata.h)? */
 clv_status clv_is_mesh_metadata_field(const clv_message *model, const clv_field *f, bool *ret,
                                       clv_error *err);

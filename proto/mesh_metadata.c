@@ -3,8 +3,6 @@
 #include "plan/plan_json_write_mesh.h"
 #include "proto/onnx.pb-c.h"
 
-#define MESH_KEY    "cleave.mesh"
-#define UNEVEN_KEY  "cleave.uneven"
 #define PARTIAL_KEY "cleave.partial"
 #define WHAT        "the annotation of a mesh"
 
@@ -13,7 +11,8 @@
 
 bool clv_is_mesh_metadata_key(clv_str key)
 {
-    return clv_str_is(key, MESH_KEY) || clv_str_is(key, UNEVEN_KEY) || clv_str_is(key, PARTIAL_KEY);
+    return clv_str_is(key, CLV_MESH_KEY) || clv_str_is(key, CLV_UNEVEN_KEY) ||
+           clv_str_is(key, PARTIAL_KEY);
 }
 
 static void add_entry(clv_mesh_metadata *notes, const char *key, const char *value)
@@ -33,8 +32,8 @@ clv_status clv_mesh_metadata_make(const clv_plan *plan, clv_arena *arena, clv_me
     CLV_TRY(clv_plan_uneven_json(plan, arena, &uneven, err));
     CLV_TRY(clv_plan_partial_json(plan, arena, &partial, err));
     *ret = (clv_mesh_metadata){ .n = 0 };
-    add_entry(ret, MESH_KEY, mesh);
-    add_entry(ret, UNEVEN_KEY, uneven);
+    add_entry(ret, CLV_MESH_KEY, mesh);
+    add_entry(ret, CLV_UNEVEN_KEY, uneven);
     add_entry(ret, PARTIAL_KEY, partial);
     return CLV_OK;
 }

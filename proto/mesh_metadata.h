@@ -16,6 +16,8 @@
 #include "proto/annotation_note.h"
 
 #define CLV_MESH_METADATA_MAX 3
+#define CLV_MESH_KEY          "cleave.mesh"
+#define CLV_UNEVEN_KEY        "cleave.uneven"
 
 typedef struct {
     const char *key[CLV_MESH_METADATA_MAX], *value[CLV_MESH_METADATA_MAX];

@@ -1,6 +1,8 @@
 #include "proto/read_annotations.h"
 
 #include "base/map.h"
+#include "proto/annotation_state.h"
+#include "proto/mesh_metadata.h"
 #include "proto/onnx.pb-c.h"
 #include "proto/read_node_entry.h"
 
@@ -8,7 +10,7 @@
  * before them. The second goes into graphs and functions, as annotating does
  * (rewrite_annotations.h), so that nodes are numbered alike.
  */
-enum { M_IR_VERSION = 1, M_GRAPH = 7, M_FUNCTION = 25, M_CONFIGURATION = 26 };
+enum { M_IR_VERSION = 1, M_GRAPH = 7, M_METADATA = 14, M_FUNCTION = 25, M_CONFIGURATION = 26 };
 enum { G_NODE = 1, F_NODE = 7, A_GRAPH = 6, A_GRAPHS = 11 };
 enum { N_INPUT = 1, N_OUTPUT = 2, N_NAME = 3, N_ATTRIBUTE = 5, N_DEVICES = 10 };
 enum { C_NAME = 1, C_NUM_DEVICES = 2, C_DEVICE = 3 };
@@ -29,6 +31,7 @@ typedef struct {
     int32_t n_nodes, cap_nodes;
     int32_t n_main; /* nodes of the main graph seen so far */
     int32_t n_in_bodies, n_in_functions;
+    const char *meshes_of, *mesh, *uneven;
     int64_t ir_version;
     int32_t depth;
 } walk;
@@ -283,6 +286,29 @@ static clv_status check_ir_version(walk *w, clv_error *err)
         &why, err);
 }
 
+static clv_status copy_str(const walk *w, clv_str text, const char **ret, clv_error *err)
+{
+    *ret = clv_arena_printf(w->arena, "%.*s", CLV_STR_ARG(text));
+    return *ret ? CLV_OK : clv_fail_nomem(err, WHAT);
+}
+
+static clv_status read_metadata(walk *w, const clv_message *model, const clv_field *f,
+                                clv_error *err)
+{
+    clv_str key, value;
+    clv_annotation_note note;
+    bool is_note;
+    CLV_TRY(clv_metadata_entry(model, f, &key, &value, err));
+    if (clv_str_is(key, CLV_MESH_KEY))
+        return copy_str(w, value, &w->mesh, err);
+    if (clv_str_is(key, CLV_UNEVEN_KEY))
+        return copy_str(w, value, &w->uneven, err);
+    if (!clv_str_is(key, CLV_ANNOTATION_KEY))
+        return CLV_OK;
+    CLV_TRY(clv_annotation_note_parse(value, w->arena, &note, &is_note, err));
+    return is_note ? copy_str(w, note.name, &w->meshes_of, err) : CLV_OK;
+}
+
 static clv_status walk_model(walk *w, clv_message m, clv_error *err)
 {
     clv_field f;
@@ -298,6 +324,8 @@ static clv_status walk_model(walk *w, clv_message m, clv_error *err)
         if (f.number == M_FUNCTION)
             CLV_TRY(walk_nodes(w, clv_message_sub(&m, &f, &onnx__function_proto__descriptor),
                                F_NODE, IN_FUNCTION, err));
+        if (f.number == M_METADATA)
+            CLV_TRY(read_metadata(w, &m, &f, err));
     }
 }
 
@@ -324,6 +352,9 @@ clv_status clv_onnx_read_annotations(const clv_onnx_file *file, clv_arena *arena
                                  .n_nodes = w.n_nodes,
                                  .n_in_bodies = w.n_in_bodies,
                                  .n_in_functions = w.n_in_functions,
+                                 .meshes_of = w.meshes_of,
+                                 .mesh = w.mesh,
+                                 .uneven = w.uneven,
                                  .faults = w.faults.at,
                                  .n_faults = w.faults.n };
     return CLV_OK;

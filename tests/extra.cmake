@@ -37,6 +37,8 @@ add_test(NAME plan_edits COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/pl
 execute_process(COMMAND /usr/bin/python3 -c "import onnx, jsonschema" RESULT_VARIABLE NO_LOWER
                 OUTPUT_QUIET ERROR_QUIET)
 if(NOT NO_LOWER)
+  add_test(NAME verify_annotated_folder COMMAND /usr/bin/python3
+           ${CMAKE_CURRENT_SOURCE_DIR}/verify/annotated_folder.py $<TARGET_FILE:cleave_cli> ${PROJECT_SOURCE_DIR})
   add_test(NAME lower_folders COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/lower/check_folders.py
            $<TARGET_FILE:cleave_cli> ${PROJECT_SOURCE_DIR} $<$<BOOL:${SANITIZED}>:resnet.static.onnx> COMMAND_EXPAND_LISTS)
 endif()

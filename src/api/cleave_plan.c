@@ -1,19 +1,14 @@
 /* cleave_plan.c - the public API on plans: making, loading and asking them. */
 #include <math.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "api/configs_path.h"
 #include "api/control.h"
 #include "api/names.h"
 #include "api/objects.h"
 #include "api/status.h"
-#include "base/file.h"
-#include "base/open_inside.h"
-#include "base/rename_unit.h"
 #include "cluster/cluster_json.h"
 #include "explain/report_plan.h"
-#include "lower/manifest.h"
 #include "pipeline/annotated_plan.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/plan_open.h"
@@ -25,7 +20,6 @@
 #define DEFAULT_CLUSTER    "dgx-h100"
 #define DEFAULT_TIMEOUT_MS 600000 /* ten minutes: real compilers take minutes for one candidate */
 #define TIMEOUT_MAX_S      1e9    /* 30 years; no sum of it and a clock leaves 64 bits */
-#define PLAN_FILE_MAX      ((size_t)1 << 30) /* a plan of 10^8 operators is smaller */
 
 static clv_status check_options(const cleave_plan_options *o, clv_error *err)
 {
@@ -242,27 +236,10 @@ int cleave_plan_device_of(const cleave_plan *plan, int64_t node)
     return node >= 0 && node < plan->plan->n_ops ? plan->plan->device_of_op[node] : -1;
 }
 
-/* A lowered folder has its plan in its manifest. */
-static clv_status find_plan(const char *path, clv_arena *arena, clv_plan_file *ret, clv_error *err)
-{
-    int folder = clv_open_folder(path);
-    ret->path = path;
-    if (folder < 0)
-        return CLV_OK;
-    close(folder);
-    ret->path = clv_arena_printf(arena, "%s/" CLV_MANIFEST_NAME, path);
-    ret->key = CLV_MANIFEST_PLAN;
-    return ret->path ? CLV_OK : clv_fail_nomem(err, "a plan");
-}
-
 /* A plan file names everything; nothing of the run that made it is needed. */
 static clv_status load_plan(const cleave_model *m, const char *path, cleave_plan *p, clv_error *err)
 {
-    clv_plan_file file = { .path = NULL };
-    CLV_TRY(find_plan(path, p->arena, &file, err));
-    clv_finish_units_beside(file.path); /* of a run that was killed while it named its files */
-    CLV_TRY(clv_read_file(file.path, PLAN_FILE_MAX, p->arena, &file.text, &file.n, err));
-    CLV_TRY(clv_plan_open(&file, m->model, m->name, p->arena, &p->plan, err));
+    CLV_TRY(clv_plan_open_path(path, m->model, m->name, p->arena, &p->plan, err));
     return show_plan(p, err);
 }
 
@@ -304,6 +281,7 @@ static clv_status read_annotations(const cleave_model *m, const cleave_model *an
                         "%s is not %s with annotations: beside it, its %s; expected one model",
                         annotated->name, m->name, difference);
     CLV_TRY(clv_plan_of_annotations(&req, p->arena, &p->plan, err));
+    p->of_annotations = true;
     return show_plan(p, err);
 }
 

@@ -5,6 +5,7 @@
 #include "api/control.h"
 #include "api/objects.h"
 #include "api/status.h"
+#include "pipeline/plan_open.h"
 #include "verify/verify_report.h"
 
 #define TEMPORARY "/tmp"
@@ -34,9 +35,13 @@ static clv_verify_request request_of(cleave_model *m, const clv_plan *plan,
     };
 }
 
-static clv_status verify(const clv_verify_request *req, cleave_verification *v, clv_error *err)
+static clv_status verify(clv_verify_request *req, bool of_annotations, cleave_verification *v,
+                         clv_error *err)
 {
     clv_verify_result result;
+    if (of_annotations && req->lowered)
+        CLV_TRY(clv_plan_open_annotated_folder(req->lowered, req->plan, req->model, v->arena,
+                                               &req->plan, err));
     CLV_TRY(clv_verify(req, v->arena, &result, err));
     v->verdict = clv_verdict_of(&result);
     CLV_TRY(clv_verdict_sentence(&result, v->arena, &v->conclusion, err));
@@ -68,7 +73,7 @@ cleave_status cleave_verify(cleave_model *model, const cleave_plan *plan,
     if (status == CLV_OK) {
         clv_verify_request req = request_of(model, plan->plan, &o, &c);
         v->arena = v->report.arena = arena;
-        status = verify(&req, v, &err);
+        status = verify(&req, plan->of_annotations, v, &err);
     }
     if (status == CLV_OK)
         status = clv_control_check(&c, "the plan was verified", &err);

@@ -9,6 +9,7 @@
 #include "notation/layout_spec.h"
 #include "notation/layout_text.h"
 #include "notation/spec_shards.h"
+#include "pipeline/annotated_mesh.h"
 #include "pipeline/annotated_stages.h"
 #include "pipeline/plan_open.h"
 #include "plan/plan_annotations.h"
@@ -29,9 +30,11 @@ typedef struct {
     const clv_graph *g;
     const clv_types *types;
     clv_arena *arena, *scratch;
+    clv_annotation_set set;
     const clv_configuration *configuration;
     const clv_node_annotation **note_of; /* by operator */
     clv_annotated_stages stages;
+    clv_annotated_mesh said;
     clv_plan *plan;
     /* of the mesh that is tried */
     clv_mesh mesh, *meshes; /* the form; on the devices of each stage */
@@ -48,8 +51,9 @@ static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, "an ann
 
 /* -- what the file says -- */
 
-static clv_status choose_configuration(building *b, const clv_annotation_set *set, clv_error *err)
+static clv_status choose_configuration(building *b, clv_error *err)
 {
+    const clv_annotation_set *set = &b->set;
     const char *wanted = b->req->configuration;
     if (set->n_faults > 0)
         return clv_fail(err, CLV_EFORMAT, "%s: %s", b->req->name, set->faults[0]);
@@ -102,18 +106,18 @@ static clv_status check_note(building *b, const clv_op_info *op, const clv_node_
 
 static clv_status find_notes(building *b, clv_error *err)
 {
-    clv_annotation_set set;
+    const clv_annotation_set *set = &b->set;
     int32_t *op_at = CLV_NEW_ARRAY(b->arena, int32_t, b->g->n_ops);
     b->note_of = CLV_NEW_ARRAY(b->arena, const clv_node_annotation *, b->g->n_ops);
     if (!op_at || !b->note_of)
         return no_memory(err);
     for (int32_t i = 0; i < b->g->n_ops; i++)
         op_at[b->g->ops[i].file_index] = i;
-    CLV_TRY(clv_onnx_read_annotations(b->req->file, b->arena, &set, err));
-    CLV_TRY(choose_configuration(b, &set, err));
-    for (int32_t i = 0; i < set.n_nodes; i++) {
-        const clv_node_annotation *note = &set.nodes[i].note;
-        int32_t op = op_at[set.nodes[i].file_index];
+    CLV_TRY(clv_onnx_read_annotations(b->req->file, b->arena, &b->set, err));
+    CLV_TRY(choose_configuration(b, err));
+    for (int32_t i = 0; i < set->n_nodes; i++) {
+        const clv_node_annotation *note = &set->nodes[i].note;
+        int32_t op = op_at[set->nodes[i].file_index];
         if (strcmp(note->configuration, b->configuration->name) != 0)
             continue;
         if (b->note_of[op])
@@ -461,17 +465,19 @@ static clv_status begin_form(building *b, const clv_mesh_form *form, const clv_c
     clv_factors *all, *cut;
     CLV_TRY(clv_mesh_make(form, cluster, CLV_MESH_ALL_DEVICES, b->arena, &mesh, err));
     b->mesh = *mesh;
+    for (int32_t a = 0; a < b->said.n_axes; a++)
+        b->mesh.share[a] = b->said.axes[a].shares;
     for (int32_t m = 0; m < b->stages.n_meshes; m++) {
-        b->meshes[m] = *mesh;
+        b->meshes[m] = b->mesh;
         b->meshes[m].device = b->stages.device + m * b->stages.per_mesh;
     }
     CLV_TRY(clv_factors_all(b->req->model, b->types, b->arena, &all, err));
-    CLV_TRY(clv_factors_for_mesh(b->types, all, mesh, b->arena, &cut, err));
+    CLV_TRY(clv_factors_for_mesh(b->types, all, &b->mesh, b->arena, &cut, err));
     b->factors = cut;
     b->n_collectives = 0;
     if (b->g->n_tensors > 0)
         memset(b->is_made, 0, (size_t)b->g->n_tensors * sizeof *b->is_made);
-    return clv_resharder_new(mesh, cluster, NULL, b->arena, &b->resharder, err);
+    return clv_resharder_new(&b->mesh, cluster, NULL, b->arena, &b->resharder, err);
 }
 
 /* *ret_found: every operator has a split. */
@@ -493,7 +499,9 @@ static clv_status take_mesh(building *b, clv_error *err)
     if (!axes)
         return no_memory(err);
     for (int32_t a = 0; a < b->mesh.n_axes; a++)
-        axes[a] = (clv_plan_axis){ .name = b->mesh.name[a], .size = b->mesh.size[a] };
+        axes[a] = (clv_plan_axis){ .name = b->mesh.name[a],
+                                   .size = b->mesh.size[a],
+                                   .shares = b->mesh.share[a] };
     plan->axes = axes;
     plan->n_axes = b->mesh.n_axes;
     plan->mesh_devices = b->stages.per_mesh;
@@ -504,10 +512,29 @@ static clv_status take_mesh(building *b, clv_error *err)
     return clv_plan_set_leads(plan, b->arena, err);
 }
 
+/* The meshes that may be meant: the one that the file says, else all of so many devices. */
+static clv_status list_forms(building *b, const clv_mesh_form **ret, int32_t *ret_n, clv_error *err)
+{
+    int32_t per_mesh = b->stages.per_mesh;
+    const clv_link_levels alike = { .n_devices = per_mesh, .n_levels = 1, .size = &per_mesh };
+    if (b->said.n_axes == 0)
+        return clv_mesh_forms(&alike, CLV_MESH_AXES_MAX, b->arena, ret, ret_n, err);
+    clv_mesh_form *said = CLV_NEW(b->arena, clv_mesh_form);
+    if (!said)
+        return no_memory(err);
+    said->n_axes = b->said.n_axes;
+    for (int32_t a = 0; a < said->n_axes; a++) {
+        said->size[a] = b->said.axes[a].size;
+        said->name[a] = b->said.axes[a].name;
+    }
+    *ret = said;
+    *ret_n = 1;
+    return CLV_OK;
+}
+
 static clv_status split_all(building *b, clv_error *err)
 {
     int32_t per_mesh = b->stages.per_mesh, n;
-    const clv_link_levels alike = { .n_devices = per_mesh, .n_levels = 1, .size = &per_mesh };
     const clv_mesh_form *forms;
     const clv_cluster *cluster;
     bool found = false;
@@ -518,7 +545,7 @@ static clv_status split_all(building *b, clv_error *err)
     if (!b->meshes || !b->kept || !b->is_made || !b->plan->split_of_op)
         return no_memory(err);
     CLV_TRY(clv_cluster_of_alike(per_mesh, b->arena, &cluster, err));
-    CLV_TRY(clv_mesh_forms(&alike, CLV_MESH_AXES_MAX, b->arena, &forms, &n, err));
+    CLV_TRY(list_forms(b, &forms, &n, err));
     for (int32_t i = 0; i < n && !found; i++)
         CLV_TRY(try_form(b, &forms[i], cluster, &found, err));
     if (!found)
@@ -526,7 +553,7 @@ static clv_status split_all(building *b, clv_error *err)
     return take_mesh(b, err);
 }
 
-/* The file's specs, to be held against those that follow from the plan. */
+/* What the file says, to be held against what follows from the plan. */
 static clv_status add_given(building *b, clv_error *err)
 {
     clv_plan_annotation *given = CLV_NEW_ARRAY(b->arena, clv_plan_annotation, b->g->n_ops);
@@ -545,6 +572,8 @@ static clv_status add_given(building *b, clv_error *err)
         one->note.stage = b->stages.stage_of_mesh[b->stages.mesh_of_op[op_at[at]]];
     }
     b->plan->annotations = given;
+    b->plan->uneven = b->said.uneven;
+    b->plan->n_uneven = b->said.n_uneven;
     return CLV_OK;
 }
 
@@ -554,6 +583,8 @@ static clv_status build(building *b, clv_error *err)
     CLV_TRY(find_notes(b, err));
     const clv_annotated_nodes nodes = { b->g, b->note_of, b->configuration->num_devices };
     CLV_TRY(clv_annotated_stages_find(&nodes, b->arena, &b->stages, err));
+    CLV_TRY(
+        clv_annotated_mesh_read(&b->set, b->configuration, &b->stages, b->arena, &b->said, err));
     CLV_TRY(begin_plan(b, err));
     if (b->stages.per_mesh > 1) {
         CLV_TRY(split_all(b, err));

@@ -4,7 +4,8 @@
  * For each operator the split is taken under which its inputs lie as its specs say, and its outputs
  * if they can; else collectives bring them there. A partial sum is added up where it is made, for
  * no spec can say that it waits. An input without a spec comes as it is delivered. The mesh is the
- * one with the fewest axes on which all of that is possible.
+ * one that the file says (annotated_mesh.h), else the one with the fewest axes on which all of that
+ * is possible.
  *
  * Nodes that share devices, or have one pipeline_stage, are one stage.
  */

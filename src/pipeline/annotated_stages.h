@@ -16,7 +16,7 @@ typedef struct {
 typedef struct {
     int32_t n_meshes, per_mesh;   /* devices of each */
     int32_t n_stages;             /* a stage may have several meshes */
-    const int32_t *device;        /* n_meshes * per_mesh: mesh by mesh, ascending */
+    const int32_t *device;        /* n_meshes * per_mesh: mesh by mesh, each ascending */
     const int32_t *stage_of_mesh; /* counted from 0 */
     const int32_t *mesh_of_op;    /* by operator */
 } clv_annotated_stages;

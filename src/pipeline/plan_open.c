@@ -1,8 +1,14 @@
 #include "pipeline/plan_open.h"
 
+#include <unistd.h>
+
+#include "base/file.h"
 #include "base/json.h"
+#include "base/open_inside.h"
+#include "base/rename_unit.h"
 #include "explain/shard_findings.h"
 #include "lower/derived_layouts.h"
+#include "lower/manifest.h"
 #include "lower/plan_specs.h"
 #include "lower/plan_types.h"
 #include "plan/plan_annotations.h"
@@ -10,6 +16,8 @@
 #include "plan/plan_json_read.h"
 #include "plan/plan_mesh.h"
 #include "proto/fingerprint.h"
+
+#define FILE_MAX ((size_t)1 << 30) /* a plan of 10^8 operators is smaller */
 
 /* -- what a file of a plan with meshes repeats -- */
 
@@ -57,8 +65,8 @@ static clv_status check_uneven(const clv_plan *given, const clv_plan *own, clv_e
                 sizes = own->uneven[k].sizes;
         if (!sizes || strcmp(a->sizes, sizes) != 0)
             return clv_fail(err, CLV_EFORMAT,
-                            "uneven_parts: the plan cuts axis %d of '%.80s' into %.100s, but by "
-                            "its splits the parts are %.100s",
+                            "uneven_parts: axis %d of '%.80s' in %.100s, but by its splits the "
+                            "parts are %.100s",
                             (int)a->dim, a->tensor, a->sizes, sizes ? sizes : "equal");
     }
     return CLV_OK;
@@ -134,4 +142,48 @@ clv_status clv_plan_open(const clv_plan_file *file, const clv_model *model, cons
         return clv_fail(err, status, "%s", own.message);
     *ret = plan;
     return CLV_OK;
+}
+
+/* -- by path -- */
+
+/* A lowered folder has its plan in its manifest. */
+static clv_status find_plan(const char *path, clv_arena *arena, clv_plan_file *ret, clv_error *err)
+{
+    int folder = clv_open_folder(path);
+    ret->path = path;
+    if (folder < 0)
+        return CLV_OK;
+    close(folder);
+    ret->path = clv_arena_printf(arena, "%s/" CLV_MANIFEST_NAME, path);
+    ret->key = CLV_MANIFEST_PLAN;
+    return ret->path ? CLV_OK : clv_fail_nomem(err, "a plan");
+}
+
+clv_status clv_plan_open_path(const char *path, const clv_model *model, const char *name,
+                              clv_arena *arena, clv_plan **ret, clv_error *err)
+{
+    clv_plan_file file = { .path = NULL };
+    CLV_TRY(find_plan(path, arena, &file, err));
+    clv_finish_units_beside(file.path); /* of a run that was killed while it named its files */
+    CLV_TRY(clv_read_file(file.path, FILE_MAX, arena, &file.text, &file.n, err));
+    return clv_plan_open(&file, model, name, arena, ret, err);
+}
+
+clv_status clv_plan_open_annotated_folder(const char *folder, const clv_plan *annotated,
+                                          const clv_model *model, clv_arena *arena,
+                                          const clv_plan **ret, clv_error *err)
+{
+    clv_plan *plan = NULL;
+    clv_error why;
+    clv_status status = clv_plan_open_path(folder, model, annotated->model, arena, &plan, &why);
+    if (status == CLV_OK && clv_plan_has_mesh(plan) && clv_plan_has_mesh(annotated)) {
+        plan->annotations = annotated->annotations;
+        plan->n_annotations = annotated->n_annotations;
+        plan->uneven = annotated->uneven;
+        plan->n_uneven = annotated->n_uneven;
+        status = clv_plan_derive(plan, model, arena, &why);
+        if (status == CLV_OK && plan->n_uneven == annotated->n_uneven)
+            *ret = plan;
+    }
+    return status == CLV_ENOMEM ? clv_fail(err, status, "%s", why.message) : CLV_OK;
 }

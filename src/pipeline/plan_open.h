@@ -17,6 +17,18 @@ typedef struct {
 clv_status clv_plan_open(const clv_plan_file *file, const clv_model *model, const char *name,
                          clv_arena *arena, clv_plan **ret, clv_error *err);
 
+/* The same of what lies at a path: the file of a plan, or a lowered folder, which has one in its
+ * manifest. CLV_EIO. */
+clv_status clv_plan_open_path(const char *path, const clv_model *model, const char *name,
+                              clv_arena *arena, clv_plan **ret, clv_error *err);
+
+/* The plan of a lowered folder, where that is one of those that annotations admit; else *ret stays
+ * as it is. They do not say which sums wait for others, nor what each reader is sent, so several
+ * plans may have the same. annotated: what clv_plan_of_annotations() made of them. CLV_ENOMEM. */
+clv_status clv_plan_open_annotated_folder(const char *folder, const clv_plan *annotated,
+                                          const clv_model *model, clv_arena *arena,
+                                          const clv_plan **ret, clv_error *err);
+
 /* Replaces what a plan with meshes says of layouts by what follows from its decisions. CLV_EFORMAT:
  * the two contradict each other. In the arena. O(operators + edges + shards). */
 clv_status clv_plan_derive(clv_plan *plan, const clv_model *model, clv_arena *arena,

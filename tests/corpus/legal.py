@@ -7,7 +7,8 @@ Usage: legal.py CLEAVE FOLDER_OR_FILE... [--devices 2,3,4,8] [--objectives laten
 
 Each model is planned for each number of devices and each objective, by the whole search and over one mesh
 of all devices, which splits where the search would not. What is written is given to 'shards --check', to
-'verify' as annotations of anybody, to 'lower' as devices and side by side, and to 'verify', which runs it where it can: with the first test data
+'verify' as annotations of anybody, to 'lower' as devices and side by side, to 'verify' as annotations with the folder of
+devices, and to 'verify', which runs it where it can: with the first test data
 set beside the model, else with random inputs. Weights that are not there are left out, as ranges.
 Symbols without a value in --bind get one of sizes.py.
 
@@ -41,7 +42,7 @@ WEIGHTS_MAX = 1 << 30  # bytes beside a model; more are not copied
 FORMS = ("devices", "emulate")
 # Why a step cannot be done, which is no fault of the plan.
 PRINCIPLE = ("is trained and writes its statistics in place",)  # devices side by side would share them
-STEPS = ("check", "annotations", *("as " + form for form in FORMS))
+STEPS = ("check", "annotations", *("as " + form for form in FORMS), "with folder")
 DECIDES = ("bindings", "stages", "operators", "mesh", "annotations")  # docs/formats/plan.md; and collectives
 
 
@@ -74,7 +75,7 @@ def lower(args, path, plan, form, folder):
                               "-o", os.path.join(folder, f"{form}.{weights}"))
         if code != UNREADABLE:
             break
-    return code, words
+    return code, words, os.path.join(folder, f"{form}.{weights}")
 
 
 def verify(args, path, plan, with_data=True):
@@ -125,8 +126,11 @@ def judge(args, job):
         row["why_check"] = words or shown[-400:] if row["check"] else ""
         # what is annotated is read back as a plan of its own, which has to be as right
         row["annotations"], _, row["why_annotations"] = call(args, "verify", path, out, "--proof-only", *bind)
+        folder = {}
         for form in FORMS:
-            row["as " + form], row["why_as " + form] = lower(args, path, plan, form, tmp)
+            row["as " + form], row["why_as " + form], folder[form] = lower(args, path, plan, form, tmp)
+        row["with folder"], _, row["why_with folder"] = call(
+            args, "verify", path, out, folder["devices"], "--proof-only", *bind) if row["as devices"] == 0 else (0, "", "")
         row["decides"] = decided_by(plan)
         if (path, row["decides"]) not in args.verified:
             args.verified[path, row["decides"]] = verify(args, path, plan)

@@ -1,0 +1,98 @@
+#include "pipeline/annotated_mesh.h"
+
+#include "base/json.h"
+#include "plan/plan_json_read_facts.h"
+#include "plan/plan_json_read_mesh.h"
+#include "plan/plan_mesh.h"
+#include "proto/mesh_metadata.h"
+
+/* A plan of which nothing is known but the stages of its devices. */
+static clv_status begin(const clv_annotated_stages *s, int32_t n_devices, clv_arena *arena,
+                        clv_plan *ret, clv_error *err)
+{
+    clv_plan_device *devices = CLV_NEW_ARRAY(arena, clv_plan_device, n_devices);
+    if (!devices)
+        return clv_fail_nomem(err, "an annotated mesh");
+    for (int32_t d = 0; d < n_devices; d++)
+        devices[d].stage = -1;
+    for (int32_t k = 0; k < s->n_meshes * s->per_mesh; k++)
+        devices[s->device[k]].stage = s->stage_of_mesh[k / s->per_mesh];
+    *ret = (clv_plan){ .n_devices = n_devices, .devices = devices };
+    return CLV_OK;
+}
+
+static clv_status read_mesh(const char *text, clv_plan *plan, clv_arena *arena, clv_error *err)
+{
+    static const char *const keys[] = { "mesh", NULL };
+    clv_json *json = NULL;
+    CLV_TRY(clv_json_parse(text, strlen(text), CLV_MESH_KEY, &json, err));
+    clv_json_at root = clv_json_root(json, CLV_MESH_KEY), mesh;
+    clv_status status = clv_json_keys(&root, keys, err);
+    if (status == CLV_OK)
+        status = clv_json_member(&root, keys[0], true, &mesh, err);
+    if (status == CLV_OK)
+        status = clv_plan_read_mesh(&root, plan, arena, err);
+    clv_json_free(json);
+    return status;
+}
+
+/* The list that a plan has as a member. */
+static clv_status read_uneven(const char *list, clv_plan *plan, clv_arena *arena, clv_error *err)
+{
+    static const char *const keys[] = { "uneven_parts", NULL };
+    const char *text = clv_arena_printf(arena, "{\"%s\":%s}", keys[0], list);
+    clv_json *json = NULL;
+    if (!text)
+        return clv_fail_nomem(err, "an annotated mesh");
+    CLV_TRY(clv_json_parse(text, strlen(text), CLV_UNEVEN_KEY, &json, err));
+    clv_json_at root = clv_json_root(json, CLV_UNEVEN_KEY);
+    clv_status status = clv_json_keys(&root, keys, err);
+    if (status == CLV_OK)
+        status = clv_plan_read_found(&root, plan, arena, err);
+    clv_json_free(json);
+    return status;
+}
+
+/* The devices of mesh m of the specs, as the mesh of the plan that has its first one. */
+static clv_status order_mesh(const clv_plan *plan, const clv_annotated_stages *s, int32_t m,
+                             int32_t *device, clv_error *err)
+{
+    const int32_t *of_specs = s->device + m * s->per_mesh;
+    int32_t lead = plan->lead_of_device[of_specs[0]];
+    bool same = plan->mesh_devices == s->per_mesh && lead >= 0;
+    for (int32_t i = 0; i < s->per_mesh && same; i++)
+        same = plan->lead_of_device[of_specs[i]] == lead;
+    if (!same)
+        return clv_fail(err, CLV_EFORMAT,
+                        CLV_MESH_KEY ": the mesh with device %d is not of the %d devices that "
+                                     "specs name together: correct it, or take it out",
+                        (int)of_specs[0], (int)s->per_mesh);
+    int32_t at = 0;
+    while (plan->mesh_device[at * s->per_mesh] != lead)
+        at++;
+    memcpy(device + m * s->per_mesh, plan->mesh_device + at * s->per_mesh,
+           (size_t)s->per_mesh * sizeof *device);
+    return CLV_OK;
+}
+
+clv_status clv_annotated_mesh_read(const clv_annotation_set *set, const clv_configuration *of,
+                                   clv_annotated_stages *io, clv_arena *arena,
+                                   clv_annotated_mesh *ret, clv_error *err)
+{
+    clv_plan plan;
+    *ret = (clv_annotated_mesh){ .n_axes = 0 };
+    if (!set->mesh || !set->meshes_of || strcmp(set->meshes_of, of->name) != 0)
+        return CLV_OK;
+    int32_t *device = CLV_NEW_ARRAY(arena, int32_t, io->n_meshes * io->per_mesh);
+    if (!device)
+        return clv_fail_nomem(err, "an annotated mesh");
+    CLV_TRY(begin(io, (int32_t)of->num_devices, arena, &plan, err));
+    CLV_TRY(read_mesh(set->mesh, &plan, arena, err));
+    if (set->uneven)
+        CLV_TRY(read_uneven(set->uneven, &plan, arena, err));
+    for (int32_t m = 0; m < io->n_meshes; m++)
+        CLV_TRY(order_mesh(&plan, io, m, device, err));
+    io->device = device;
+    *ret = (clv_annotated_mesh){ plan.axes, plan.n_axes, plan.uneven, plan.n_uneven };
+    return CLV_OK;
+}
