@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "plan/plan_mesh.h"
+
 /* What is known of a function goes from "not called" to a device to "calls disagree" and never
  * back, so it changes at most twice. Whenever it changes, the function waits on a stack to pass the
  * news on to the functions that it calls itself. The end is the same in whatever order they are
@@ -64,10 +66,28 @@ static void visit_graph(spread *s, const clv_graph *g, const int32_t *devices, i
     }
 }
 
+/* Where calls of the main graph run. By position in the file. */
+static clv_status devices_of_calls(const clv_plan *plan, clv_arena *arena, const int32_t **ret,
+                                   clv_error *err)
+{
+    *ret = plan->device_of_op;
+    if (clv_plan_has_mesh(plan) || plan->n_annotations == 0)
+        return CLV_OK;
+    int32_t *device = CLV_NEW_ARRAY(arena, int32_t, plan->n_ops);
+    if (!device)
+        return clv_fail_nomem(err, "the functions of a model");
+    memcpy(device, plan->device_of_op, (size_t)plan->n_ops * sizeof *device);
+    for (int32_t i = 0; i < plan->n_annotations; i++) /* by hand: wherever that says */
+        device[plan->annotations[i].file_index] = CLV_NO_DEVICE;
+    *ret = device;
+    return CLV_OK;
+}
+
 clv_status clv_function_devices(const clv_model *model, const clv_plan *plan, clv_arena *arena,
                                 int32_t **ret, clv_error *err)
 {
     int32_t n = model->n_functions;
+    const int32_t *devices;
     spread s = { .n = n };
     s.device = CLV_NEW_ARRAY(arena, int32_t, n);
     s.refs = CLV_NEW_ARRAY(arena, function_ref, n);
@@ -81,7 +101,8 @@ clv_status clv_function_devices(const clv_model *model, const clv_plan *plan, cl
     }
     if (n)
         qsort(s.refs, (size_t)n, sizeof *s.refs, by_address);
-    visit_graph(&s, model->main, plan->device_of_op, CLV_NO_DEVICE);
+    CLV_TRY(devices_of_calls(plan, arena, &devices, err));
+    visit_graph(&s, model->main, devices, CLV_NO_DEVICE);
     while (s.n_stack) {
         int32_t k = s.stack[--s.n_stack];
         s.waits[k] = false;

@@ -8,7 +8,8 @@
 #include "graph/graph.h"
 #include "plan/plan.h"
 
-#define CLV_NO_DEVICE (-1) /* calls disagree, or there are none */
+/* Calls disagree, one is annotated by hand, or there are none. */
+#define CLV_NO_DEVICE (-1)
 
 /* A device for each of model->functions, in the arena. O(operators in the model), as a function is
  * looked into at most twice; O(functions log functions) to find each by its graph. */

@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "proto/annotation_state.h"
+#include "proto/inner_entries.h"
 #include "proto/mesh_metadata.h"
 #include "proto/onnx.pb-c.h"
 #include "proto/read_node_entry.h"
@@ -11,8 +12,17 @@
  * (rewrite_annotations.h), so that nodes are numbered alike.
  */
 enum { M_IR_VERSION = 1, M_GRAPH = 7, M_METADATA = 14, M_FUNCTION = 25, M_CONFIGURATION = 26 };
-enum { G_NODE = 1, F_NODE = 7, A_GRAPH = 6, A_GRAPHS = 11 };
-enum { N_INPUT = 1, N_OUTPUT = 2, N_NAME = 3, N_ATTRIBUTE = 5, N_DEVICES = 10 };
+enum { G_NODE = 1, A_GRAPH = 6, A_GRAPHS = 11 };
+enum { F_NAME = 1, F_NODE = 7, F_DOMAIN = 10, F_OVERLOAD = 13 };
+enum {
+    N_INPUT = 1,
+    N_OUTPUT = 2,
+    N_TYPE = 4,
+    N_ATTRIBUTE = 5,
+    N_DOMAIN = 7,
+    N_OVERLOAD = 8,
+    N_DEVICES = 10
+};
 enum { C_NAME = 1, C_NUM_DEVICES = 2, C_DEVICE = 3 };
 
 #define WHAT "the annotations of a model"
@@ -29,7 +39,10 @@ typedef struct {
     clv_map names; /* of configurations */
     clv_annotated_node *nodes;
     int32_t n_nodes, cap_nodes;
-    int32_t n_main; /* nodes of the main graph seen so far */
+    int32_t n_main;        /* nodes of the main graph seen so far */
+    int32_t first_of_node; /* into nodes: the entries of the main graph's node that is walked */
+    clv_outer_entries calls;
+    clv_function_name function; /* that is walked */
     int32_t n_in_bodies, n_in_functions;
     const char *meshes_of, *mesh, *uneven;
     int64_t ir_version;
@@ -156,7 +169,7 @@ static clv_status has_tensor(clv_message node, const char *tensor, bool *ret, cl
     return CLV_OK;
 }
 
-static clv_status check_inner_note(walk *w, const clv_message *node,
+static clv_status check_inner_note(walk *w, const clv_message *node, place at,
                                    const clv_node_annotation *note, clv_error *err)
 {
     int32_t of = clv_map_get(&w->names, clv_str_of(note->configuration));
@@ -180,7 +193,10 @@ static clv_status check_inner_note(walk *w, const clv_message *node,
         CLV_TRY(clv_spec_check(spec, CLV_RANK_UNKNOWN, w->configurations[of].num_devices, w->arena,
                                err));
     }
-    return CLV_OK;
+    return at == IN_BODY
+               ? clv_inner_entry_check_body(w->nodes + w->first_of_node,
+                                            w->n_nodes - w->first_of_node, note, w->arena, err)
+               : clv_inner_entry_check_calls(&w->calls, &w->function, of, note, err);
 }
 
 static clv_status check_inner_entry(walk *w, const clv_message *node, const clv_field *f, place at,
@@ -194,7 +210,7 @@ static clv_status check_inner_entry(walk *w, const clv_message *node, const clv_
                             ? clv_read_node_entry(&sub, &w->faults, &note, &why)
                             : wrong_type(node, f, &why);
     if (status == CLV_OK)
-        status = check_inner_note(w, node, &note, &why);
+        status = check_inner_note(w, node, at, &note, &why);
     if (status == CLV_EFORMAT || status == CLV_ELIMIT)
         status = at == IN_BODY
                      ? clv_fail(&named, status, "in a body, the node at byte %zu: %s",
@@ -227,10 +243,43 @@ static clv_status walk_attribute(walk *w, clv_message m, place at, clv_error *er
     }
 }
 
+/* -- walks -- */
+
+/* The entries of a node of the main graph, and what it may be a call of. */
+static clv_status read_main_node(walk *w, clv_message m, clv_error *err)
+{
+    clv_field f;
+    clv_function_name callee = { .domain = { NULL, 0 } };
+    w->first_of_node = w->n_nodes;
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            break;
+        if (f.number == N_DEVICES)
+            CLV_TRY(add_entry(w, &m, &f, err));
+        if (f.number == N_TYPE)
+            CLV_TRY(clv_message_str(&m, &f, &callee.name, err));
+        if (f.number == N_DOMAIN)
+            CLV_TRY(clv_message_str(&m, &f, &callee.domain, err));
+        if (f.number == N_OVERLOAD)
+            CLV_TRY(clv_message_str(&m, &f, &callee.overload, err));
+    }
+    callee.domain = clv_onnx_domain(callee.domain);
+    for (int32_t i = w->first_of_node; i < w->n_nodes; i++) {
+        const clv_annotated_node *n = &w->nodes[i];
+        int32_t of = clv_map_get(&w->names, clv_str_of(n->note.configuration));
+        if (of >= 0)
+            CLV_TRY(clv_outer_entries_add(&w->calls, &callee, of, &n->note, n->file_index, err));
+    }
+    return CLV_OK;
+}
+
 static clv_status walk_node(walk *w, clv_message m, place at, clv_error *err)
 {
     clv_field f;
     const clv_message node = m;
+    if (at == IN_MAIN) /* first, for what is in its bodies is held against its entries */
+        CLV_TRY(read_main_node(w, m, err));
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
@@ -238,12 +287,11 @@ static clv_status walk_node(walk *w, clv_message m, place at, clv_error *err)
         if (f.number == N_ATTRIBUTE)
             CLV_TRY(walk_attribute(w, clv_message_sub(&m, &f, &onnx__attribute_proto__descriptor),
                                    at == IN_MAIN ? IN_BODY : at, err));
-        if (f.number != N_DEVICES)
+        if (f.number != N_DEVICES || at == IN_MAIN)
             continue;
         w->n_in_bodies += at == IN_BODY;
         w->n_in_functions += at == IN_FUNCTION;
-        CLV_TRY(at == IN_MAIN ? add_entry(w, &m, &f, err)
-                              : check_inner_entry(w, &node, &f, at, err));
+        CLV_TRY(check_inner_entry(w, &node, &f, at, err));
     }
     w->n_main += at == IN_MAIN;
     return CLV_OK;
@@ -309,21 +357,53 @@ static clv_status read_metadata(walk *w, const clv_message *model, const clv_fie
     return is_note ? copy_str(w, note.name, &w->meshes_of, err) : CLV_OK;
 }
 
-static clv_status walk_model(walk *w, clv_message m, clv_error *err)
+static clv_status walk_function(walk *w, clv_message m, clv_error *err)
+{
+    const clv_message function = m;
+    clv_field f;
+    w->function = (clv_function_name){ .domain = { NULL, 0 } };
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            break;
+        if (f.number == F_NAME)
+            CLV_TRY(clv_message_str(&m, &f, &w->function.name, err));
+        if (f.number == F_DOMAIN)
+            CLV_TRY(clv_message_str(&m, &f, &w->function.domain, err));
+        if (f.number == F_OVERLOAD)
+            CLV_TRY(clv_message_str(&m, &f, &w->function.overload, err));
+    }
+    w->function.domain = clv_onnx_domain(w->function.domain);
+    return walk_nodes(w, function, F_NODE, IN_FUNCTION, err);
+}
+
+/* Once all calls are known. */
+static clv_status walk_functions(walk *w, clv_message m, clv_error *err)
 {
     clv_field f;
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             return check_ir_version(w, err);
+        if (f.number == M_FUNCTION)
+            CLV_TRY(
+                walk_function(w, clv_message_sub(&m, &f, &onnx__function_proto__descriptor), err));
+    }
+}
+
+static clv_status walk_model(walk *w, clv_message m, clv_error *err)
+{
+    const clv_message whole = m;
+    clv_field f;
+    for (;;) {
+        CLV_TRY(clv_message_next(&m, &f, err));
+        if (!f.number)
+            return walk_functions(w, whole, err);
         if (f.number == M_IR_VERSION)
             w->ir_version = (int64_t)f.value;
         if (f.number == M_GRAPH)
             CLV_TRY(walk_graph(w, clv_message_sub(&m, &f, &onnx__graph_proto__descriptor), IN_MAIN,
                                err));
-        if (f.number == M_FUNCTION)
-            CLV_TRY(walk_nodes(w, clv_message_sub(&m, &f, &onnx__function_proto__descriptor),
-                               F_NODE, IN_FUNCTION, err));
         if (f.number == M_METADATA)
             CLV_TRY(read_metadata(w, &m, &f, err));
     }
@@ -336,6 +416,7 @@ clv_status clv_onnx_read_annotations(const clv_onnx_file *file, clv_arena *arena
     clv_wire whole = clv_onnx_wire(file);
     clv_message m = clv_message_in(&whole, &onnx__model_proto__descriptor, file->bytes, file->n);
     CLV_TRY(clv_map_init(&w.names, arena, 0, err));
+    CLV_TRY(clv_outer_entries_init(&w.calls, arena, err));
     for (clv_message top = m;;) {
         clv_field f;
         CLV_TRY(clv_message_next(&top, &f, err));

@@ -28,7 +28,7 @@ typedef struct {
     int32_t n_configurations;
     const clv_annotated_node *nodes; /* ascending by file_index, then in the order of the file */
     int32_t n_nodes;
-    /* Entries of nodes in bodies and in functions: checked by themselves, not kept. */
+    /* Entries of nodes in bodies and in functions: checked, not kept (inner_entries.h). */
     int32_t n_in_bodies, n_in_functions;
     /* What cleave says of the meshes of its configuration beyond specs (mesh_metadata.h): JSON;
      * NULL: nothing. Of entries with one key, the last. */
@@ -43,10 +43,11 @@ typedef struct {
  * is listed as a fault: a configuration without name or number of devices, or with a list of names
  * of another length; an entry without configuration_id, or with one that names no configuration of
  * the file (kept nonetheless); a spec without tensor_name; a missing key, axis or num_shards; a
- * wrong wire type; a body that cannot be walked; an IR version from before annotations. Whether
- * specs fit their tensors is for clv_spec_check(); of nodes in bodies and functions, whose tensors
- * have the types of the operator or call around them, it is asked here without. At most 100 faults
- * are listed; one more sentence counts the rest. O(fields of the file + bytes of annotations). */
+ * wrong wire type; a body that cannot be walked; an entry in a body or function that contradicts
+ * the node that runs it; an IR version from before annotations. Whether specs fit their tensors is
+ * for clv_spec_check(); of nodes in bodies and functions, whose tensors have the types of the
+ * operator or call around them, it is asked here without. At most 100 faults are listed; one more
+ * sentence counts the rest. O(fields of the file + bytes of annotations). */
 clv_status clv_onnx_read_annotations(const clv_onnx_file *file, clv_arena *arena,
                                      clv_annotation_set *ret, clv_error *err);
 

@@ -1,5 +1,7 @@
 #include "proto/rewrite_annotations.h"
 
+#include "plan/plan_mesh.h"
+#include "proto/function_devices.h"
 #include "proto/onnx.pb-c.h"
 
 /* A message that has nodes somewhere in it is "entered": its key is kept, its length is written
@@ -160,8 +162,11 @@ static clv_status walk_node(clv_rewrite *rw, clv_message m, place at, clv_error 
 static clv_status next_place(clv_rewrite *rw, place at, place *ret, clv_error *err)
 {
     *ret = (place){ at.device, false, NULL };
-    if (!at.is_main)
+    if (!at.is_main) {
+        if (at.given && !clv_plan_has_mesh(rw->add->plan))
+            ret->device = CLV_NO_DEVICE; /* the outer node is annotated by hand */
         return CLV_OK;
+    }
     int32_t i = rw->n_nodes++;
     if (!rw->add)
         return CLV_OK;

@@ -101,6 +101,91 @@ Test(annotations, in_bodies_and_functions_are_counted)
     close_opened(&o);
 }
 
+/* x -> If(c) -> y with a node in its branch, and f(y) -> z, which is one node too; four devices. */
+typedef struct {
+    test_onnx *m;
+    test_graph *g, *branch, *function;
+    test_node *outer, *inner, *call, *called;
+} nested;
+
+static nested new_nested(void)
+{
+    nested n = { .m = onnx_new(11, 17) };
+    n.g = onnx_main(n.m);
+    onnx_opset(n.m, "my", 1);
+    onnx_configuration(n.m, "four", 4, "");
+    onnx_configuration(n.m, "pair", 2, "");
+    onnx_input(n.g, "x", 1, "4");
+    onnx_input(n.g, "c", 9, "");
+    n.branch = onnx_body(n.m, "branch");
+    n.inner = onnx_node(n.branch, "Relu", "inner", "x", "b");
+    onnx_output(n.branch, "b", 1, "4");
+    n.outer = onnx_node(n.g, "If", "outer", "c", "y");
+    onnx_attr_graph(n.g, n.outer, "then_branch", n.branch);
+    n.function = onnx_function(n.m, "my", "f", "");
+    onnx_input(n.function, "p", 0, NULL);
+    n.called = onnx_node(n.function, "Relu", "called", "p", "q");
+    onnx_output(n.function, "q", 0, NULL);
+    n.call = onnx_node(n.g, "f", "call", "y", "z");
+    onnx_node_domain(n.g, n.call, "my", "");
+    onnx_output(n.g, "z", 1, "4");
+    return n;
+}
+
+/* Adds nothing but the fault; NULL: no fault. */
+static void expect_nested(const nested *n, const char *fault)
+{
+    opened o = open_built(n->m);
+    clv_annotation_set set = annotations_of(&o);
+    cr_expect_eq(set.n_faults, fault != NULL);
+    if (fault && set.n_faults == 1)
+        cr_expect_not_null(strstr(set.faults[0], fault), "%s", set.faults[0]);
+    close_opened(&o);
+}
+
+/* covers: A.040 */
+Test(annotations, in_bodies_do_not_contradict_the_node_that_has_them)
+{
+    nested n = new_nested();
+    onnx_node_device(n.branch, n.inner, "four", 1, "x", 2);
+    onnx_node_device(n.g, n.outer, "four", 1, "c", 2);
+    onnx_node_device(n.g, n.outer, "pair", 0, "c", 0);
+    expect_nested(&n, NULL);
+    n = new_nested();
+    onnx_node_device(n.branch, n.inner, "four", 3, "x", 2);
+    onnx_node_device(n.g, n.outer, "four", 1, "c", 2);
+    expect_nested(&n, "node 0: in a body, the node at byte ");
+    n = new_nested();
+    onnx_node_device(n.branch, n.inner, "four", 3, NULL, 0);
+    onnx_node_device(n.g, n.outer, "four", 1, NULL, 0);
+    expect_nested(&n, "its pipeline_stage is 3, but it runs in node 0, which has 1");
+    n = new_nested();
+    onnx_node_device(n.branch, n.inner, "four", -1, "x", 3);
+    onnx_node_device(n.g, n.outer, "four", 1, "c", 2);
+    expect_nested(&n, "its specs name device 3, but it runs in node 0, whose specs do not");
+}
+
+/* covers: A.040 */
+Test(annotations, in_functions_do_not_contradict_any_call)
+{
+    nested n = new_nested();
+    onnx_node_device(n.function, n.called, "four", 1, "p", 2);
+    onnx_node_device(n.g, n.call, "four", 1, "y", 2);
+    onnx_node_device(n.g, n.outer, "four", 3, "c", 3);
+    expect_nested(&n, NULL);
+    n = new_nested();
+    onnx_node_device(n.function, n.called, "four", 1, NULL, 0);
+    onnx_node_device(n.g, n.call, "four", 1, NULL, 0);
+    test_node *again = onnx_node(n.g, "f", "again", "y", "w");
+    onnx_node_domain(n.g, again, "my", "");
+    onnx_node_device(n.g, again, "four", 2, NULL, 0);
+    expect_nested(&n, "its pipeline_stage is 1, but it runs in node 2, which has 2");
+    n = new_nested();
+    onnx_node_device(n.function, n.called, "four", -1, "p", 0);
+    onnx_node_device(n.g, n.call, "four", -1, "y", 1);
+    expect_nested(&n, "in a function, the node at byte ");
+}
+
 /* -- entries by hand -- */
 
 /* A field that protobuf-c does not know of at this place, so that it can be anything. */
