@@ -98,13 +98,20 @@ static clv_status check_model_routes(const clr_execution *x, int32_t i, clv_erro
                         "%s says of no manifest that it was lowered with it, expected '%s' of its "
                         "metadata to be %s",
                         p->models[i].file, ROUTES_KEY, p->routes);
-    return strcmp(said, p->routes) == 0
+    size_t n = strlen(p->routes);
+    if (strncmp(said, p->routes, n) != 0 || (said[n] != '\0' && said[n] != ' '))
+        return clv_fail(err, CLV_EFORMAT,
+                        "the manifest was changed: the checksum of what it says of models, their "
+                        "inputs and outputs is %s, expected %.32s, with which %s was lowered; "
+                        "lower the plan again",
+                        p->routes, said, p->models[i].file);
+    /* folders of older programs have no name there */
+    return said[n] == '\0' || strcmp(said + n + 1, p->models[i].file) == 0
                ? CLV_OK
                : clv_fail(err, CLV_EFORMAT,
-                          "the manifest was changed: the checksum of what it says of models, their "
-                          "inputs and outputs is %s, expected %.40s, with which %s was lowered; "
-                          "lower the plan again",
-                          p->routes, said, p->models[i].file);
+                          "%s was lowered as %.100s, expected the file of that name: the two were "
+                          "exchanged",
+                          p->models[i].file, said + n + 1);
 }
 
 static clv_status check_routes(const clr_execution *x, clv_error *err)

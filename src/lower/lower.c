@@ -358,9 +358,10 @@ static clv_status bind_models(const writer *w, clv_error *err)
     for (int32_t i = 0; i < w->n_models; i++) {
         clv_file_inside at = { clv_out_folder_fd(w->out), w->models[i].file, NULL };
         at.path = clv_arena_printf(w->arena, "%s/%s", clv_out_folder_path(w->out), at.name);
-        if (!at.path)
+        const char *value = clv_arena_printf(w->arena, "%s %s", text, at.name);
+        if (!at.path || !value)
             return clv_fail_nomem(err, WHAT);
-        CLV_TRY(clv_onnx_append_metadata(&at, CLV_ROUTES_METADATA, text, w->arena, err));
+        CLV_TRY(clv_onnx_append_metadata(&at, CLV_ROUTES_METADATA, value, w->arena, err));
     }
     return CLV_OK;
 }

@@ -56,7 +56,7 @@ def check_models(folder, manifest):
     for m in models:
         props = onnx.load(os.path.join(folder, m["file"]), load_external_data=False).metadata_props
         said = [p.value for p in props if p.key == ROUTES]
-        need(said == [manifest["routes"]], f"{m['file']} goes with the manifest {said}")
+        need(said == [f"{manifest['routes']} {m['file']}"], f"{m['file']} goes with the manifest {said}")
     files = [names_of(folder, m["file"]) for m in models]
     whole = {i["name"] for i in manifest["inputs"]}
     for i, m in enumerate(models):

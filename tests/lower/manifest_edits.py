@@ -157,6 +157,24 @@ def check(runner, folder, what, text, wrong):
     return run
 
 
+def check_exchanged(runner, folder, right, wrong):
+    """The files of two devices, each in the place of the other, with all of the manifest made anew."""
+    manifest = json.loads(right)
+    a, b = manifest["files"][:2]
+    paths = [os.path.join(folder, f["file"]) for f in (a, b)]
+    for again in range(2):
+        os.rename(paths[0], paths[0] + ".was")
+        os.rename(paths[1], paths[0])
+        os.rename(paths[0] + ".was", paths[1])
+        swap(a, b, "bytes")
+        swap(a, b, "xxh3")
+        if again:
+            return
+        run = check(runner, folder, "files of two devices exchanged", with_digest(manifest), wrong)
+        if " was lowered as " not in run.stderr:
+            wrong.append(f"files of two devices exchanged: {run.stderr.strip()}")
+
+
 def main():
     cleave, runner, layouts, model, every = (sys.argv[1:] + ["1"])[:5]
     edits = dict(list(EDITS.items())[::int(every)])
@@ -192,6 +210,7 @@ def main():
             if not is_seen:
                 manifest.pop("digest", None)
                 check(runner, folder, f"{name}, as version 1", json.dumps(manifest | {"schema_version": 1}), wrong)
+        check_exchanged(runner, folder, right, wrong)
         manifest = json.loads(right)
         with open(os.path.join(folder, "manifest.json"), "w", encoding="utf-8") as f:
             f.write(with_digest(manifest))
