@@ -185,14 +185,12 @@ static clv_status copy_blocks(const clv_block_groups *j, clv_contraction *b, clv
 static clv_status build(clv_block_groups *j, clv_contraction *b, clv_arena *arena, clv_error *err)
 {
     bool joined = true;
-    int64_t sum = 0; /* of bytes */
     const clv_place_problem *p = j->p;
+    clv_int128 bytes = clv_place_bytes(p);
     j->n = p->n_classes;
-    for (int32_t v = 0; v < p->n_nodes; v++)
-        sum = sum > CLV_TICKS_MAX - p->bytes[v] ? CLV_TICKS_MAX : sum + p->bytes[v];
     j->roomy = true;
     for (int32_t k = 0; k < p->n_kinds; k++)
-        j->roomy &= p->kinds[k].capacity_bytes < 0 || p->kinds[k].capacity_bytes >= sum;
+        j->roomy &= p->kinds[k].capacity_bytes < 0 || p->kinds[k].capacity_bytes >= bytes;
     j->group_of = CLV_NEW_ARRAY(j->arena, int32_t, p->n_nodes);
     j->time = CLV_NEW_ARRAY(j->arena, int64_t, (size_t)p->n_kinds * (size_t)p->n_classes);
     j->bytes = CLV_NEW_ARRAY(j->arena, int64_t, p->n_classes);

@@ -36,7 +36,7 @@ static double stretched(double x, size how, uint64_t *rng)
 /* All bytes of a plain problem are some 100; together they stay below 10^18, as files want. */
 static void stretch_bytes(oracle_problem *p, uint64_t *rng)
 {
-    const long long unit = 999999999999997LL;
+    const long long unit = 6999999999999997LL;
     for (int v = 0; v < p->n; v++)
         p->bytes[v] = (p->bytes[v] % 16) * unit + oracle_below(rng, 3);
     for (int k = 0; k < p->n_kinds; k++)
