@@ -20,6 +20,7 @@ typedef struct {
 } limits;
 
 static const limits limits_of[] = { [CLV_ENUMERATE_SOME] = { INT64_C(10000000), 0x1p24 },
+                                    [CLV_ENUMERATE_FEW] = { INT64_C(4000000000), 0x1p20 },
                                     [CLV_ENUMERATE_ALL] = { INT64_C(200000000), 0x1p24 },
                                     [CLV_ENUMERATE_LAST] = { INT64_C(200000000), 0x1p48 } };
 static const limits when_full = { INT64_C(800000000), 0x1p48 };

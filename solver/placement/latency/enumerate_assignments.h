@@ -13,10 +13,12 @@
 #include "solver/placement/common/place_search.h"
 #include "solver/placement/latency/latency_tables.h"
 
-/* Where there are at most 2^24 assignments, counted without regard to what is together on a device,
- * some tens of milliseconds or some tenths of a second; up to 2^48, of which few may be legal. */
+/* SOME and ALL: where there are at most 2^24 assignments, counted without regard to what is
+ * together on a device, some tens of milliseconds or some tenths of a second; LAST: up to 2^48, of
+ * which few may be legal. */
 typedef enum {
     CLV_ENUMERATE_SOME,
+    CLV_ENUMERATE_FEW, /* up to 2^20: to the end */
     CLV_ENUMERATE_ALL,
     CLV_ENUMERATE_LAST, /* no other method is left */
 } clv_enumeration_effort;

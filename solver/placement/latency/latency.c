@@ -28,6 +28,7 @@ clv_status clv_latency_solve(clv_place_search *search, clv_arena *arena, clv_err
     CLV_TRY(clv_latency_greedy(search, tables, arena, err));
     CLV_TRY(clv_component_division_solve(search, arena, err));
     CLV_TRY(clv_latency_anneal(search, tables, &FIRST, arena, err));
+    CLV_TRY(clv_enumerate_assignments(search, tables, CLV_ENUMERATE_FEW, arena, err));
     CLV_TRY(clv_chain_bounds(search, tables, arena, &chain, err));
     if (chain && !clv_place_over(search))
         CLV_TRY(clv_chain_start(search, chain, arena, err));
