@@ -267,7 +267,7 @@ static void put_sharding_nodes(report *r)
  */
 static bool is_optimal(const clv_plan *p)
 {
-    return p->stopped && strcmp(p->stopped, "optimal") == 0 && p->proportion == 0;
+    return clv_plan_is_optimal(p) && p->proportion == 0;
 }
 
 static void put_success(report *r)

@@ -128,7 +128,7 @@ static const char *end_of(const clv_joint *j, const clv_plan *plan)
 {
     const clv_partition_options *asked = &j->req->search;
     bool fits = plan->outcome == CLV_FITS;
-    if (fits && plan->bound_ns > 0 && j->best.ns <= plan->bound_ns)
+    if (fits && j->best.ns <= plan->bound_ns) /* nothing takes less than 0, whatever the bound */
         return clv_end_name(CLV_END_OPTIMAL);
     if (plan->outcome == CLV_OOM && !j->unbounded && j->bound_ns == INT64_MAX &&
         !j->without_tensor_rules)

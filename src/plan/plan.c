@@ -1,5 +1,7 @@
 #include "plan/plan.h"
 
+#include <string.h>
+
 #include "problem/micro.h"
 
 clv_status clv_plan_add_note(clv_plan *plan, const char *text, clv_arena *arena, clv_error *err)
@@ -41,9 +43,16 @@ int64_t clv_plan_objective_ns(const clv_plan *plan)
     return clv_micro_share_ns(plan->latency_ns, plan->period_ns, plan->microbatches);
 }
 
+bool clv_plan_is_optimal(const clv_plan *plan)
+{
+    return plan->outcome == CLV_FITS && plan->stopped && strcmp(plan->stopped, "optimal") == 0;
+}
+
 double clv_plan_gap(const clv_plan *plan)
 {
     int64_t found = clv_plan_objective_ns(plan);
+    if (found == 0 && clv_plan_is_optimal(plan))
+        return 0; /* nothing takes less */
     if (plan->outcome != CLV_FITS || plan->bound_ns <= 0 || found <= 0)
         return -1;
     return plan->bound_ns < found ? (double)(found - plan->bound_ns) / (double)found : 0;

@@ -165,6 +165,8 @@ double clv_plan_bubble(const clv_plan *plan);
 /* Latency or period, whichever is the objective, or the run divided by its micro-batches where
  * their number was not chosen for the period; 0: not known. */
 int64_t clv_plan_objective_ns(const clv_plan *plan);
+/* Proven: no plan that the search was about takes less. */
+bool clv_plan_is_optimal(const clv_plan *plan);
 /* How much of the objective is above the bound, 0 to 1; negative: no bound is known. */
 double clv_plan_gap(const clv_plan *plan);
 

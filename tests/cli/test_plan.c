@@ -771,3 +771,19 @@ Test(plan, two_chains_run_side_by_side_without_a_rule)
     run_free(&free_plan);
     run_free(&ruled);
 }
+
+/* A view takes no time, and nothing takes less. */
+Test(plan, nothing_is_faster_than_no_time)
+{
+    char path[600];
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    onnx_input(g, "x", 1, "4,4");
+    onnx_node(g, "Flatten", "flat", "x", "y");
+    onnx_output(g, "y", 1, "4,4");
+    snprintf(path, sizeof path, "%s/flat.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+    run_says(folder, 0, "plan", "flat.onnx --no-output", "latency than 0 ns; gap 0 %");
+    run_says(folder, 0, "plan", "flat.onnx --no-output", "[Success] The optimal solution:");
+}
