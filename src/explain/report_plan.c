@@ -265,10 +265,7 @@ static void put_sharding_nodes(report *r)
 
 /* Only of what is proven: a search that ends for want of candidates may have missed the best plan.
  */
-static bool is_optimal(const clv_plan *p)
-{
-    return clv_plan_is_optimal(p) && p->proportion == 0;
-}
+static bool is_optimal(const clv_plan *p) { return clv_plan_is_optimal(p) && p->proportion == 0; }
 
 static void put_success(report *r)
 {
