@@ -84,11 +84,11 @@ static clv_status check(const clv_node_annotation *inner, const clv_node_annotat
                     (int)device, (int)file_index);
 }
 
-clv_status clv_inner_entry_check_body(const clv_annotated_node *entries, int32_t n,
+clv_status clv_inner_entry_check_body(const clv_annotated_node *entries, int32_t first, int32_t end,
                                       const clv_node_annotation *inner, clv_arena *arena,
                                       clv_error *err)
 {
-    for (int32_t i = 0; i < n; i++)
+    for (int32_t i = first; i < end; i++)
         if (strcmp(entries[i].note.configuration, inner->configuration) == 0)
             CLV_TRY(check(inner, &entries[i].note, entries[i].file_index, arena, err));
     return CLV_OK;

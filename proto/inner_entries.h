@@ -36,8 +36,9 @@ clv_status clv_outer_entries_add(clv_outer_entries *outer, const clv_function_na
 clv_status clv_inner_entry_check_calls(clv_outer_entries *outer, const clv_function_name *of,
                                        int32_t configuration, const clv_node_annotation *inner,
                                        clv_error *err);
-/* One in a body against the n entries of the node that has it. O(n + devices of specs). */
-clv_status clv_inner_entry_check_body(const clv_annotated_node *entries, int32_t n,
+/* One in a body against the entries of the node that has it: those from first to before end. O(end
+ * - first + devices of specs). */
+clv_status clv_inner_entry_check_body(const clv_annotated_node *entries, int32_t first, int32_t end,
                                       const clv_node_annotation *inner, clv_arena *arena,
                                       clv_error *err);
 

@@ -193,10 +193,9 @@ static clv_status check_inner_note(walk *w, const clv_message *node, place at,
         CLV_TRY(clv_spec_check(spec, CLV_RANK_UNKNOWN, w->configurations[of].num_devices, w->arena,
                                err));
     }
-    return at == IN_BODY
-               ? clv_inner_entry_check_body(w->nodes + w->first_of_node,
-                                            w->n_nodes - w->first_of_node, note, w->arena, err)
-               : clv_inner_entry_check_calls(&w->calls, &w->function, of, note, err);
+    return at == IN_BODY ? clv_inner_entry_check_body(w->nodes, w->first_of_node, w->n_nodes, note,
+                                                      w->arena, err)
+                         : clv_inner_entry_check_calls(&w->calls, &w->function, of, note, err);
 }
 
 static clv_status check_inner_entry(walk *w, const clv_message *node, const clv_field *f, place at,
@@ -346,7 +345,8 @@ static clv_status read_metadata(walk *w, const clv_message *model, const clv_fie
     clv_str key, value;
     clv_annotation_note note;
     bool is_note;
-    CLV_TRY(clv_metadata_entry(model, f, &key, &value, err));
+    if (clv_metadata_entry(model, f, &key, &value, NULL) != CLV_OK)
+        return CLV_OK; /* who reads the model looks at none */
     if (clv_str_is(key, CLV_MESH_KEY))
         return copy_str(w, value, &w->mesh, err);
     if (clv_str_is(key, CLV_UNEVEN_KEY))
