@@ -14,7 +14,7 @@
 
 /* Judgements kept back for lower proportions while nothing fits. */
 #define RETRIES 2
-static const double lower_proportions[RETRIES] = { 0.3, 0.1 };
+static const double lower_proportions[RETRIES] = { 0.3, CLV_PROPORTION_MIN };
 
 clv_status clv_candidates_open(const clv_partition_problem *p, const clv_partition_judge *judge,
                                const clv_partition_options *options, clv_arena *arena,

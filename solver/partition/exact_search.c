@@ -23,7 +23,7 @@
 
 /* Workspace as it is, and less where that does not fit: as clv_candidates_retry() does. */
 #define STEPS 3
-static const double proportion_of[STEPS] = { 0, 0.3, 0.1 };
+static const double proportion_of[STEPS] = { 0, 0.3, CLV_PROPORTION_MIN };
 
 /* What the units placed so far leave behind. The arrays of one depth lie in one block. */
 typedef struct {

@@ -30,6 +30,10 @@ typedef struct {
                                     clv_partition_estimate() */
 } clv_partition_options;
 
+/* The least available memory proportion that plans are tried with where memory is short, unless a
+ * device's default is less. */
+#define CLV_PROPORTION_MIN 0.1
+
 /* One assignment that is or was judged, for the report. */
 typedef struct {
     const int32_t *device_of;

@@ -16,6 +16,7 @@
 /* Solutions of one strategy problem that are cut into stages; one stage takes little time. */
 #define CUTS_MAX      512
 #define ONE_STAGE_MAX 4096
+#define LISTS_MAX     4 /* so often */
 
 /* -- opening -- */
 
@@ -334,12 +335,11 @@ static int64_t best_so_far(const clv_mesh_candidate *c)
     return c->any && c->best.outcome == CLV_FITS && c->best.ns < ns ? c->best.ns : ns;
 }
 
-/* Plans of listed solutions, until no other can be better. No plan of the rest takes less than
- * *ret_bound. */
+/* Plans of listed solutions, until no other can be better. None takes less than *ret_bound. */
 static clv_status cut_listed(clv_mesh_candidate *c, const clv_strategy_list *list,
                              int64_t limit_bytes, clv_int128 *ret_bound, clv_error *err)
 {
-    *ret_bound = list->rest;
+    *ret_bound = CLV_INT128_MAX;
     for (int32_t i = 0; i < list->n; i++) {
         clv_plan *cut;
         clv_int128 bound = list->floor[i];
@@ -365,19 +365,32 @@ static clv_status leave_room(const clv_mesh_candidate *c, int64_t *io, clv_error
     return CLV_OK;
 }
 
-/* Plans of all strategies within a limit that may still be better. */
+/* Plans of all strategies within a limit that may still be better: as many as are listed at once,
+ * then those behind them. */
 static clv_status cut_all(clv_mesh_candidate *c, int64_t limit_bytes, clv_int128 *ret_bound,
                           clv_error *err)
 {
-    clv_strategy_list list;
+    clv_int128 least = CLV_INT128_MAX, from = 0, of_listed;
+    bool is_over = false;
     CLV_TRY(build_problem(c, limit_bytes, err));
-    const clv_enumeration all = { .of = c->problem,
-                                  .stages = c->stages,
-                                  .latency = c->j->path != NULL,
-                                  .below = best_so_far(c),
-                                  .most = c->n_stages > 1 ? CUTS_MAX : ONE_STAGE_MAX };
-    CLV_TRY(clv_strategies_enumerate(&all, c->arena, &list, err));
-    return cut_listed(c, &list, limit_bytes, ret_bound, err);
+    for (int32_t i = 0; i < (c->j->any_will_do ? 1 : LISTS_MAX) && !is_over; i++) {
+        clv_strategy_list list;
+        const clv_enumeration all = { .of = c->problem,
+                                      .costs = c->j->analysis->costs,
+                                      .stages = c->stages,
+                                      .piped = c->j->req->microbatches > 1,
+                                      .latency = c->j->path != NULL,
+                                      .from = from,
+                                      .below = best_so_far(c),
+                                      .most = c->n_stages > 1 ? CUTS_MAX : ONE_STAGE_MAX };
+        CLV_TRY(clv_strategies_enumerate(&all, c->arena, &list, err));
+        CLV_TRY(cut_listed(c, &list, limit_bytes, &of_listed, err));
+        least = of_listed < least ? of_listed : least;
+        is_over = list.rest <= from || list.rest >= best_so_far(c) || clv_joint_time_is_up(c->j);
+        from = list.rest > from ? list.rest : from;
+    }
+    *ret_bound = from < least ? from : least;
+    return CLV_OK;
 }
 
 clv_status clv_mesh_candidate_exhaust(clv_mesh_candidate *c, clv_error *err)
@@ -388,7 +401,7 @@ clv_status clv_mesh_candidate_exhaust(clv_mesh_candidate *c, clv_error *err)
     int64_t limit_bytes = memory_of_stages(c);
     CLV_TRY(cut_all(c, limit_bytes, &bound, err));
     c->bound_ns = bound > c->bound_ns ? (int64_t)bound : c->bound_ns;
-    if (!c->any || c->best.outcome != CLV_OOM)
+    if (!c->any || c->best.outcome != CLV_OOM || bound >= INT64_MAX)
         return CLV_OK;
     CLV_TRY(leave_room(c, &limit_bytes, err));
     return cut_all(c, limit_bytes, &of_fewer, err); /* of fewer strategies: no bound of all */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "joint/stage_memory.h"
 #include "problem/memory_moments.h"
 
 #define TRIES_MAX  (1 << 22) /* some tenths of a second */
@@ -45,6 +46,8 @@ typedef struct {
     clv_int128 *tail_ns; /* by choice: no way through the model from its start takes less */
     clv_int128 *rest_ns; /* by place in order: all from there on takes so much work at least */
     clv_memory_moments memory;
+    clv_stage_memory of_stages;
+    clv_stage_held *held; /* by place in order and stage: so far */
     clv_int128 *ready_ns; /* by place in order and stage: all before is done there */
     link *links;          /* by place in order and pair of stages */
     uint32_t *after;      /* by place in order and stage: stages that wait for it, as bits */
@@ -362,6 +365,7 @@ static void copy_state(search *s, int32_t place)
     size_t n = (size_t)s->n_stages, at = (size_t)place * n;
     memcpy(s->ready_ns + at + n, s->ready_ns + at, n * sizeof *s->ready_ns);
     memcpy(s->after + at + n, s->after + at, n * sizeof *s->after);
+    memcpy(s->held + at + n, s->held + at, n * sizeof *s->held);
     memcpy(s->links + (at + n) * n, s->links + at * n, n * n * sizeof *s->links);
 }
 
@@ -372,6 +376,13 @@ static uint32_t sent_inputs(const search *s, int32_t v, int32_t stage)
     for (int32_t a = s->first_arrival[v]; stage >= 0 && a < s->first_arrival[v + 1]; a++)
         sent |= (s->sent_to[s->arrivals[a].from] >> stage & 1) << (a - s->first_arrival[v]);
     return sent;
+}
+
+/* Does the stage have room for the node? A tensor is held by who writes or reads it. */
+static bool has_room(search *s, int32_t v, int32_t stage)
+{
+    return s->is_tensor[v] || clv_stage_memory_run(&s->of_stages, v, s->choice_of, s->stage_of,
+                                                   &s->held[(s->place + 1) * s->n_stages + stage]);
 }
 
 /* As it was before the node was tried there. */
@@ -396,7 +407,8 @@ static clv_status branch_on(search *s, int32_t place, int32_t stage, int32_t n_u
         s->choice_of[v] = c;
         s->tries++;
         s->place = place;
-        if (clv_memory_moments_take(&s->memory, v, c) && run_node(s, v, stage)) {
+        if (clv_memory_moments_take(&s->memory, v, c) && has_room(s, v, stage) &&
+            run_node(s, v, stage)) {
             clv_int128 way_ns = s->done_ns[v] - s->p->cost[choice] + s->tail_ns[choice];
             clv_int128 longest_ns = s->e->latency ? larger(path_ns, way_ns) : 0;
             CLV_TRY(branch(s, place + 1, n_used, longest_ns, err));
@@ -418,7 +430,7 @@ static clv_status branch(search *s, int32_t place, int32_t n_used, clv_int128 pa
         return CLV_OK;
     }
     if (place == s->p->n_nodes)
-        return put(s, floor, err);
+        return floor < s->e->from ? CLV_OK : put(s, floor, err);
     int32_t v = s->order[place];
     if (s->is_tensor[v]) { /* where its writer is */
         int32_t a = s->first_arrival[v];
@@ -446,14 +458,15 @@ static bool allocate(search *s)
     s->ready_ns = CLV_NEW_ARRAY(s->scratch, clv_int128, (n + 1) * (size_t)s->n_stages);
     s->links = CLV_NEW_ARRAY(s->scratch, link, (n + 1) * (size_t)s->n_stages * (size_t)s->n_stages);
     s->after = CLV_NEW_ARRAY(s->scratch, uint32_t, (n + 1) * (size_t)s->n_stages);
+    s->held = CLV_NEW_ARRAY(s->scratch, clv_stage_held, (n + 1) * (size_t)s->n_stages);
     s->sent_to = CLV_NEW_ARRAY(s->scratch, uint32_t, n);
     s->choice_of = CLV_NEW_ARRAY(s->scratch, int32_t, n);
     s->stage_of = CLV_NEW_ARRAY(s->scratch, int32_t, n);
     s->done_ns = CLV_NEW_ARRAY(s->scratch, clv_int128, n);
     s->list = CLV_NEW_ARRAY(s->scratch, listed, 2 * s->e->most);
     return s->order && s->first_arrival && s->arrivals && s->is_tensor && s->send_ns &&
-           s->tail_ns && s->rest_ns && s->ready_ns && s->links && s->after && s->sent_to &&
-           s->choice_of && s->stage_of && s->done_ns && s->list;
+           s->tail_ns && s->rest_ns && s->ready_ns && s->links && s->after && s->held &&
+           s->sent_to && s->choice_of && s->stage_of && s->done_ns && s->list;
 }
 
 static clv_status fill(search *s, clv_strategy_list *ret, clv_error *err)
@@ -477,6 +490,8 @@ static clv_status enumerate(search *s, clv_strategy_list *ret, clv_error *err)
     if (!allocate(s))
         return clv_fail_nomem(err, "strategies");
     CLV_TRY(clv_memory_moments_make(s->p, s->scratch, &s->memory, err));
+    CLV_TRY(clv_stage_memory_make(s->e->of, s->e->costs, s->e->stages, s->e->piped, s->scratch,
+                                  &s->of_stages, err));
     list_arrivals(s, s->choice_of);
     CLV_TRY(put_in_order(s, err));
     find_tails(s);

@@ -15,8 +15,11 @@
 
 typedef struct {
     const clv_shard_problem *of;
+    const clv_costs *costs;    /* of the whole model */
     const clv_cluster *stages; /* a device each: its meshes */
+    bool piped;                /* several micro-batches are in flight for certain */
     bool latency;              /* what is to be small: of one sample, else of the busiest stage */
+    clv_int128 from;           /* ns: solutions with less of a floor are known already */
     clv_int128 below;          /* ns: plans that take so long are of no use */
     int32_t most;              /* solutions listed, those of the least floors */
 } clv_enumeration;
@@ -25,7 +28,8 @@ typedef struct {
     int32_t n;
     clv_int128 *floor;        /* n, ns, not falling: no plan with this solution takes less */
     const int32_t **solution; /* n, each legal: of the intra-operator problem, by node */
-    clv_int128 rest; /* ns, at most `below`: no plan with another solution takes less; 0: unknown */
+    clv_int128 rest; /* ns, at most `below`: no plan with another solution that is not known takes
+                        less; 0: unknown */
 } clv_strategy_list;
 
 /* Is a model small enough for so many stages? O(operators). */

@@ -147,16 +147,21 @@ static int64_t rank_of(const clv_intra_op_problem *p, const int32_t *solution)
     return rank;
 }
 
-/* What the search says that the plans of each solution take at least; 0 where it says nothing. */
+/* What the search says that the plans of each solution take at least; -1 where it says that none
+ * has room. */
 static const clv_int128 *floors_of(small *s, const form_problem *f)
 {
     const clv_enumeration all = { .of = f->shards.problem,
+                                  .costs = s->m->costs,
                                   .stages = f->stages,
+                                  .piped = s->req.microbatches > 1,
                                   .latency = s->req.search.objective == CLV_LATENCY,
                                   .below = INT64_MAX,
                                   .most = BRUTE_MAX };
     clv_int128 *floors = CLV_NEW_ARRAY(s->m->arena, clv_int128, f->n_solutions);
     clv_strategy_list list;
+    for (int64_t i = 0; i < f->n_solutions; i++)
+        floors[i] = -1;
     cr_assert_eq(clv_strategies_enumerate(&all, s->m->arena, &list, &s->m->err), CLV_OK);
     for (int32_t i = 0; i < list.n; i++)
         floors[rank_of(f->shards.problem->problem, list.solution[i])] = list.floor[i];
@@ -239,6 +244,8 @@ static void try_form(small *s, const form_problem *f, brute *b)
         int64_t ns = cut(s, f, solution, b);
         cr_assert(floors[rank] <= ns, "floor %lld of a plan that takes %lld",
                   (long long)floors[rank], (long long)ns);
+        cr_assert(floors[rank] >= 0 || ns == INT64_MAX, "a plan without room takes %lld",
+                  (long long)ns);
         for (int32_t v = 0; v < p->n_nodes && ++solution[v] == clv_intra_op_n_choices(p, v); v++)
             solution[v] = 0;
     }
@@ -287,6 +294,7 @@ static bool check(uint32_t seed, clv_objective objective)
     small *s = make_small(seed, objective, arena);
     clv_plan *plan;
     brute b = { .n_forms = 0 };
+    s->req.microbatches = seed % 3 ? 0 : 4;
     bool is_small = list_forms(s, &b);
     if (is_small) {
         try_all(s, &b);
@@ -378,6 +386,40 @@ Test(small_joint, has_the_same_plan_within_its_own_peak)
                      seed);
         clv_arena_free(arena);
     }
+}
+
+static int64_t least_memory(small *s)
+{
+    int64_t low = 1, high = INT64_C(1) << 22;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (plan_within(s, middle)->outcome == CLV_FITS)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* A tenth below the least memory that is enough, up to a fifth above it. The first seeds are easy.
+ */
+Test(small_joint, has_a_proof_near_the_least_memory)
+{
+    for (uint32_t seed = 31; seed < 31 + test_effort(6); seed++)
+        for (int i = 0; i < 2; i++) {
+            clv_arena *arena = clv_arena_new(NULL, 0);
+            small *s = make_small(seed, i ? CLV_THROUGHPUT : CLV_LATENCY, arena);
+            s->req.terse = true;
+            int64_t least = least_memory(s);
+            for (int64_t at = 90; at <= 120; at += 5) {
+                const clv_plan *plan = plan_within(s, least * at / 100);
+                cr_expect(strcmp(plan->stopped, "optimal") == 0 ||
+                              strcmp(plan->stopped, "infeasible") == 0,
+                          "seed %u, objective %d: %s within %lld %% of %lld bytes", seed, i,
+                          plan->stopped, (long long)at, (long long)least);
+            }
+            clv_arena_free(arena);
+        }
 }
 
 /* Within so little memory that what is in flight counts. False: nothing fits. */
