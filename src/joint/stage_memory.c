@@ -323,7 +323,7 @@ clv_status clv_stage_memory_make(const clv_shard_problem *of, const clv_costs *c
                    .g = of->types->graph,
                    .costs = costs,
                    .stages = stages,
-                   .weight_counted = CLV_NEW_ARRAY(arena, bool, of->types->graph->n_tensors),
+                   .weight_counted = CLV_NEW_ARRAY(arena, bool, of->types->graph->n_weights),
                    .arena = arena };
     if (!b.m.weight_bytes || !b.m.running_bytes || !b.m.rest_bytes || !b.m.first_waiting ||
         !b.m.end_waiting || !b.weight_counted)
