@@ -280,7 +280,7 @@ static void write_model_name(writing *w)
     char fingerprint[17];
     snprintf(fingerprint, sizeof fingerprint, "%016llx",
              (unsigned long long)w->m->l->plan->fingerprint);
-    clv_json_open_object(&w->out, "model");
+    clv_json_open_object(&w->out, CLV_MANIFEST_MODEL);
     clv_json_put_string(&w->out, "name", w->m->l->model_name);
     clv_json_put_string(&w->out, "fingerprint", fingerprint);
     clv_json_close_object(&w->out);

@@ -10,6 +10,7 @@
 #define CLV_MANIFEST_VERSION 2
 #define CLV_MANIFEST_ROUTES  "routes" /* behind all keys that say what is run how */
 #define CLV_MANIFEST_PLAN    "plan"
+#define CLV_MANIFEST_MODEL   "model"
 #define CLV_ROUTES_METADATA                                                                        \
     "cleave.routes" /* of each model file: their checksum, a blank, its name */
 

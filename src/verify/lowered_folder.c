@@ -100,7 +100,8 @@ clv_status clv_lowered_folder_form(const char *folder, clv_arena *arena, clv_low
 typedef struct {
     clv_arena *arena;
     const char *fault; /* NULL: none so far */
-    int got;           /* the folder that is judged */
+    const clv_map *beside;
+    int got; /* the folder that is judged */
 } finding;
 
 static clv_status find(finding *f, const clv_json_at *at, const char *what, clv_error *err)
@@ -162,11 +163,15 @@ static clv_status compare_lists(finding *f, const clv_json_at *got, const clv_js
 }
 
 /* The digest is looked at by whoever runs the folder. The plan in it is what the folder says that
- * it was lowered of: the folder is judged by the one that was given, or by that. */
+ * it was lowered of: the folder is judged by the one that was given, or by that. A model is known
+ * by its fingerprint, whatever its file is called. */
 static bool is_compared(const clv_json_at *object, const char *key)
 {
-    return object->parent ||
-           (strcmp(key, CLV_TEXT_DIGEST) != 0 && strcmp(key, CLV_MANIFEST_PLAN) != 0);
+    if (!object->parent)
+        return strcmp(key, CLV_TEXT_DIGEST) != 0 && strcmp(key, CLV_MANIFEST_PLAN) != 0;
+    bool is_model =
+        !object->parent->parent && object->key && strcmp(object->key, CLV_MANIFEST_MODEL) == 0;
+    return !is_model || strcmp(key, "name") != 0;
 }
 
 static clv_status compare_objects(finding *f, const clv_json_at *got, const clv_json_at *want,
@@ -286,6 +291,8 @@ static clv_status compare_listings(finding *f, const char *got, const char *want
             k++;
         if (k < n_should && strcmp(should[k]->d_name, have[i]->d_name) == 0)
             continue;
+        if (clv_map_get(f->beside, clv_str_of(have[i]->d_name)) >= 0)
+            continue;
         f->fault = clv_arena_printf(f->arena, "%s is not of the plan's files", have[i]->d_name);
         if (!f->fault)
             status = clv_fail_nomem(err, WHAT);
@@ -295,10 +302,10 @@ static clv_status compare_listings(finding *f, const char *got, const char *want
     return status;
 }
 
-clv_status clv_lowered_folder_compare(const char *got, const char *want, clv_arena *arena,
-                                      const char **ret_fault, clv_error *err)
+clv_status clv_lowered_folder_compare(const char *got, const char *want, const clv_map *beside,
+                                      clv_arena *arena, const char **ret_fault, clv_error *err)
 {
-    finding f = { .arena = arena, .got = clv_open_folder(got) };
+    finding f = { .arena = arena, .beside = beside, .got = clv_open_folder(got) };
     if (f.got < 0)
         return clv_fail(err, CLV_EIO, "cannot list %s: %s", got, strerror(errno));
     clv_status status = compare_listings(&f, got, want, err);

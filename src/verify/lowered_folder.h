@@ -4,6 +4,7 @@
 #ifndef CLV_VERIFY_LOWERED_FOLDER_H
 #define CLV_VERIFY_LOWERED_FOLDER_H
 
+#include "base/map.h"
 #include "lower/lowering.h"
 
 /* Form, dialect and kind of weights that the folder was written in, by its manifest; into *ret.
@@ -11,9 +12,10 @@
 clv_status clv_lowered_folder_form(const char *folder, clv_arena *arena, clv_lowering *ret,
                                    clv_error *err);
 /* *ret_fault: the first thing in which got is not as want, in a sentence; NULL: they are alike.
- * Files are compared by bytes and checksum, manifests by what they say, but for their digests
- * and plans. O(bytes). */
-clv_status clv_lowered_folder_compare(const char *got, const char *want, clv_arena *arena,
-                                      const char **ret_fault, clv_error *err);
+ * Files are compared by bytes and checksum, manifests by what they say, but for their digests,
+ * plans and the name that the model's file had. beside: names of files that may lie there too,
+ * linked. O(bytes). */
+clv_status clv_lowered_folder_compare(const char *got, const char *want, const clv_map *beside,
+                                      clv_arena *arena, const char **ret_fault, clv_error *err);
 
 #endif

@@ -160,6 +160,26 @@ Test(verify, a_folder_needs_no_plan_beside_it)
     refused(65, "m.onnx low --proof-only", "has no 'plan'");
 }
 
+/* Whatever the file of the model is called, and with the model beside ranges of it. */
+Test(verify, a_folder_goes_with_its_model)
+{
+    write_model("far.onnx", "far.data");
+    make_plan("far.onnx", "far.json");
+    run_result r =
+        run_in(folder,
+               "%s lower -q --form devices -o low m.onnx p.json && cp m.onnx new.onnx && "
+               "%s lower -q --form devices --weights ranges -o far far.onnx far.json",
+               TEST_CLEAVE, TEST_CLEAVE);
+    cr_assert_eq(r.code, 0, "%s", r.err);
+    run_free(&r);
+    says(0, "new.onnx low --proof-only", "The plan is proven and the folder is what it gives");
+    file_write(folder, "far/far.data", "", 0);
+    file_write(folder, "far/far.onnx", "", 0);
+    says(0, "far.onnx far", "The plan is proven and the folder is what it gives");
+    file_write(folder, "far/other", "", 0);
+    refused(4, "-q far.onnx far", "other is not of the plan's files");
+}
+
 Test(verify, refuses_a_plan_of_another_model)
 {
     char path[600];
