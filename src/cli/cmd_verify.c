@@ -128,6 +128,8 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+#define BOM 0xef /* its first byte, before JSON of some editors */
+
 /* A plan file is JSON; a model never begins like that. A folder has a plan. */
 static bool is_plan_file(const char *path)
 {
@@ -141,7 +143,7 @@ static bool is_plan_file(const char *path)
         (void)fclose(f);
     else if (fd >= 0)
         close(fd);
-    return byte == '{' || byte == EOF;
+    return byte == '{' || byte == BOM || byte == EOF;
 }
 
 typedef struct {

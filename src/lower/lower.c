@@ -15,6 +15,10 @@
 /* Parts of weights up to so many bytes stand in the model file; a page each would be a waste. */
 #define INLINE_BYTES 1024
 
+/* A file's name has at most 255 bytes; what stands behind a device's has up to 30, and so has that
+ * of a temporary. */
+#define DEVICE_NAME_MAX 180
+
 /* The folder as far as it is written. */
 typedef struct {
     const clv_lowering *l;
@@ -88,6 +92,11 @@ static clv_status check_names(const clv_plan *plan, clv_arena *arena, clv_error 
         const char *name = file_name(arena, plan->devices[d].name, ends[i % 2]);
         if (!name)
             return clv_fail_nomem(err, WHAT);
+        if (strlen(plan->devices[d].name) > DEVICE_NAME_MAX)
+            return clv_fail(err, CLV_EFORMAT,
+                            "device '%.60s...' has a name of %zu bytes, expected at most %d for "
+                            "files that are called like it",
+                            plan->devices[d].name, strlen(plan->devices[d].name), DEVICE_NAME_MAX);
         CLV_TRY(clv_map_put(&seen, clv_str_of(name), d, &id, err));
         if (id != d)
             return clv_fail(err, CLV_EFORMAT,

@@ -25,6 +25,9 @@ static const char *shown(page *p, clv_str name)
     return text ? text : "";
 }
 
+/* A sentence, with what a file or a program said. */
+static const char *said(page *p, const char *text) { return shown(p, clv_str_of(text)); }
+
 static const char *plural(int64_t n) { return n == 1 ? "" : "s"; }
 
 static void add_proof(page *p)
@@ -33,12 +36,12 @@ static void add_proof(page *p)
     char elems[CLV_INT128_TEXT], parts[CLV_INT128_TEXT];
     if (p->r->why_not_written) {
         clv_text_printf(&p->text, "proof     none, the plan cannot be written: %s\n",
-                        p->r->why_not_written);
+                        said(p, p->r->why_not_written));
         return;
     }
     if (!f->holds || !p->r->stages.holds) {
         clv_text_printf(&p->text, "proof     does not hold: %s\n",
-                        f->holds ? p->r->stages.fault : f->fault);
+                        said(p, f->holds ? p->r->stages.fault : f->fault));
         return;
     }
     clv_text_printf(
@@ -86,15 +89,16 @@ static void add_form(page *p, const clv_verified_form *f)
     const clv_graph *g = p->r->model->main;
     bool tensors = strcmp(f->form, "tensors") == 0;
     if (f->why_not) {
-        clv_text_printf(&p->text, "%-8s  cannot be written: %s\n", f->form, f->why_not);
+        clv_text_printf(&p->text, "%-8s  cannot be written: %s\n", f->form, said(p, f->why_not));
         return;
     }
     if (f->unlike)
-        clv_text_printf(&p->text, "%-8s  is not what the plan gives: %s\n", f->form, f->unlike);
+        clv_text_printf(&p->text, "%-8s  is not what the plan gives: %s\n", f->form,
+                        said(p, f->unlike));
     if (!f->fault && f->n == 0) /* it was looked at only */
         return;
     if (f->fault) {
-        clv_text_printf(&p->text, "%-8s  does not run: %s\n", f->form, f->fault);
+        clv_text_printf(&p->text, "%-8s  does not run: %s\n", f->form, said(p, f->fault));
         return;
     }
     clv_text_printf(&p->text, "%-8s  %d of %d %s%s equal", f->form, f->n - f->n_differ, f->n,
@@ -113,7 +117,7 @@ static void add_form(page *p, const clv_verified_form *f)
     const clv_verified *v = &f->at[f->first];
     clv_op op = clv_tensor_at(g, v->tensor)->producer;
     clv_text_printf(&p->text, "          '%s' differs: %s\n",
-                    shown(p, clv_tensor_at(g, v->tensor)->name), v->fault);
+                    shown(p, clv_tensor_at(g, v->tensor)->name), said(p, v->fault));
     if (tensors && op.i >= 0)
         clv_text_printf(&p->text, "          the first node that differs is '%s' (%.*s)\n",
                         shown(p, clv_op_at(g, op)->label), CLV_STR_ARG(clv_op_at(g, op)->type));
@@ -132,10 +136,10 @@ clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const c
                     clv_plan_has_mesh(r->plan) ? ", splits, specs, collectives" : "");
     add_proof(&p);
     if (r->why_not_run)
-        clv_text_printf(&p.text, "run       nothing: %s\n", r->why_not_run);
+        clv_text_printf(&p.text, "run       nothing: %s\n", said(&p, r->why_not_run));
     else if (r->original_fault && r->n_forms == 0)
         clv_text_printf(&p.text, "run       nothing: the model itself does not run: %s\n",
-                        r->original_fault);
+                        said(&p, r->original_fault));
     else
         clv_text_printf(&p.text, "run       on ONNX Runtime %s, %s seed %" PRIu64 "\n",
                         r->runtime ? r->runtime : "of unknown version",
@@ -143,8 +147,9 @@ clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const c
     for (int32_t i = 0; i < r->n_forms; i++)
         add_form(&p, &r->form[i]);
     if (r->original_fault && r->n_forms > 0)
-        clv_text_printf(&p.text, "original  %s\n", r->original_fault);
-    clv_text_printf(&p.text, "\n%c%s.\n", toupper((unsigned char)sentence[0]), sentence + 1);
+        clv_text_printf(&p.text, "original  %s\n", said(&p, r->original_fault));
+    clv_text_printf(&p.text, "\n%c%s.\n", toupper((unsigned char)sentence[0]),
+                    said(&p, sentence + 1));
     const char *text = clv_text_end(&p.text);
     if (!text)
         return clv_fail_nomem(err, WHAT);

@@ -160,6 +160,19 @@ Test(verify, a_folder_needs_no_plan_beside_it)
     refused(65, "m.onnx low --proof-only", "has no 'plan'");
 }
 
+Test(verify, takes_a_plan_with_a_byte_order_mark)
+{
+    size_t n;
+    char *text = file_text(folder, "p.json", &n), *marked = malloc(n + 3);
+    cr_assert_not_null(marked);
+    memcpy(marked, "\xef\xbb\xbf", 3);
+    memcpy(marked + 3, text, n);
+    file_write(folder, "marked.json", marked, n + 3);
+    free(text);
+    free(marked);
+    says(0, "m.onnx marked.json --proof-only", "The plan is proven");
+}
+
 /* Whatever the file of the model is called, and with the model beside ranges of it. */
 Test(verify, a_folder_goes_with_its_model)
 {
