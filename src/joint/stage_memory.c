@@ -131,11 +131,16 @@ static clv_status add_workspace(building *b, int32_t op, int64_t *running, clv_e
 
 /* -- what waits -- */
 
-/* The last operator that reads a tensor; -1: none does. Readers ascend. */
+/* The last operator of the problem that reads a tensor; -1: none does. Readers ascend. */
 static int32_t last_reader(const building *b, clv_tensor t)
 {
     const clv_tensor_info *info = clv_tensor_at(b->g, t);
-    return info->n_readers == 0 ? -1 : b->g->readers_of[info->first_reader + info->n_readers - 1].i;
+    for (int32_t r = info->n_readers - 1; r >= 0; r--) {
+        int32_t op = b->g->readers_of[info->first_reader + r].i;
+        if (b->m.of->node_of_op[op] >= 0)
+            return op;
+    }
+    return -1;
 }
 
 /* How often an operator reads a tensor; more than once, where it does so by a view. */
@@ -156,8 +161,6 @@ static int64_t least_need(const building *b, clv_tensor t, int32_t op)
     const clv_op_info *info = &b->g->ops[op];
     int32_t node = of->node_of_op[op], k = 0;
     int64_t least = INT64_MAX;
-    if (node < 0)
-        return 0;
     while (clv_op_input(b->g, info, k).i != t.i)
         k++;
     for (int32_t c = 0; c < clv_intra_op_n_choices(of->problem, node); c++) {
@@ -294,7 +297,8 @@ static clv_status leave_room_in_flight(building *b, clv_error *err)
         const clv_tensor_info *info = &b->g->tensors[t];
         clv_waiting w;
         if (!flows(b, (clv_tensor){ t }) || is_view(b, (clv_tensor){ t }) ||
-            (info->role == CLV_TENSOR_RESULT ? !info->is_output : info->n_readers == 0))
+            (info->role == CLV_TENSOR_RESULT ? !info->is_output
+                                             : last_reader(b, (clv_tensor){ t }) < 0))
             continue;
         CLV_TRY(find_bytes(b, (clv_tensor){ t }, &w, err));
         int32_t n = w.node < 0 ? 1 : clv_intra_op_n_choices(b->m.of->problem, w.node);

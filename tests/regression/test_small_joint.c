@@ -78,7 +78,8 @@ static void make_cluster(small *s)
                                 .routes = s->routes };
 }
 
-/* Products, sums and functions of each element, each of one of the last two tensors. */
+/* Products, sums and functions of each element, each of one of the last two tensors; of some models
+ * the shape of the input at the end, which needs none of it. */
 static void make_model(small *s)
 {
     static const char *const names[OPS_MAX + 1] = { "x", "a", "b", "c", "d" };
@@ -109,6 +110,10 @@ static void make_model(small *s)
     for (int32_t i = 1; i <= n; i++)
         if (!read[i])
             made_output(s->m, names[i]);
+    if (draw(s, 0, 2) == 0) {
+        made_op(s->m, "Shape", "x", "shape");
+        made_output(s->m, "shape");
+    }
     made_build(s->m);
 }
 
@@ -295,6 +300,8 @@ static bool check(uint32_t seed, clv_objective objective)
     clv_plan *plan;
     brute b = { .n_forms = 0 };
     s->req.microbatches = seed % 3 ? 0 : 4;
+    if (seed % 2)
+        s->kind.memory_bytes = draw(s, 15000, 130000);
     bool is_small = list_forms(s, &b);
     if (is_small) {
         try_all(s, &b);
