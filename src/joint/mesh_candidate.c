@@ -224,20 +224,20 @@ clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, clv_error *err)
 /* -- stages -- */
 
 /* What a device of a mesh runs, for these choices, cut into stages. */
-static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution, clv_plan **ret,
-                                  clv_error *err)
+static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution, clv_arena *arena,
+                                  clv_plan **ret, clv_error *err)
 {
     const clv_joint *j = c->j;
     clv_request req = *j->req;
     clv_inference inference = *j->analysis->inference;
     const clv_sharded_model sharded = { j->req->model, j->analysis->costs, c->problem, solution,
                                         c->resharder };
-    CLV_TRY(clv_local_model_make(&sharded, c->arena, &c->local, err));
+    CLV_TRY(clv_local_model_make(&sharded, arena, &c->local, err));
     clv_analysis analysis = { .inference = &inference, .costs = c->local->costs };
     inference.main = c->local->types;
     inference.n_open = 0;
     inference.n_conflicts = 0;
-    CLV_TRY(clv_subgraphs_build(c->local->costs, true, c->arena, &analysis.units, err));
+    CLV_TRY(clv_subgraphs_build(c->local->costs, true, arena, &analysis.units, err));
     req.model = c->local->model;
     req.cluster = c->stages;
     req.devices = j->req->devices || j->req->stages ? c->n_stages : 0;
@@ -246,21 +246,22 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     req.terse = true;
     req.jobs = c->jobs;
     clv_solve_detach(&req.search.solve); /* of the calling thread only */
-    return clv_stages_plan(&req, &analysis, c->arena, ret, err);
+    return clv_stages_plan(&req, &analysis, arena, ret, err);
 }
 
+/* Not local model and cut, which may be scratch. */
 static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes,
-                                 const int32_t *solution, clv_plan *cut, clv_error *err)
+                                 const int32_t *solution, const clv_plan *cut, bool *ret_is_better,
+                                 clv_error *err)
 {
     clv_score made = clv_joint_score(cut);
-    if (!clv_score_is_better(&made, c->any, &c->best))
+    *ret_is_better = clv_score_is_better(&made, c->any, &c->best);
+    if (!*ret_is_better)
         return CLV_OK;
     c->any = true;
     c->best = made;
     c->limit_bytes = limit_bytes;
     c->best_problem = c->problem;
-    c->best_local = c->local;
-    c->best_cut = cut;
     c->n_solution = c->problem->problem->n_nodes;
     c->solution = CLV_NEW_ARRAY(c->arena, int32_t, c->n_solution);
     if (!c->solution)
@@ -285,8 +286,11 @@ static clv_status cut_for_memory(clv_mesh_candidate *c, int64_t limit_bytes, clv
 {
     for (int32_t round = 0; c->strategy.solve.found; round++) {
         clv_plan *cut;
-        CLV_TRY(cut_into_stages(c, c->strategy.solve.solution, &cut, err));
-        CLV_TRY(keep_if_better(c, limit_bytes, c->strategy.solve.solution, cut, err));
+        bool is_better;
+        CLV_TRY(cut_into_stages(c, c->strategy.solve.solution, c->arena, &cut, err));
+        CLV_TRY(keep_if_better(c, limit_bytes, c->strategy.solve.solution, cut, &is_better, err));
+        c->best_local = is_better ? c->local : c->best_local;
+        c->best_cut = is_better ? cut : c->best_cut;
         if (cut->outcome != CLV_OOM || round + 1 == MEMORY_ROUNDS)
             break;
         limit_bytes = next_limit(c, limit_bytes, cut->short_bytes << round);
@@ -335,23 +339,37 @@ static int64_t best_so_far(const clv_mesh_candidate *c)
     return c->any && c->best.outcome == CLV_FITS && c->best.ns < ns ? c->best.ns : ns;
 }
 
+/* The plan of a solution; *io_bound: no plan of it takes less. */
+static clv_status cut_one(clv_mesh_candidate *c, const int32_t *solution, int64_t limit_bytes,
+                          clv_arena *scratch, clv_int128 *io_bound, clv_error *err)
+{
+    clv_plan *cut;
+    bool is_better;
+    CLV_TRY(cut_into_stages(c, solution, scratch, &cut, err));
+    CLV_TRY(keep_if_better(c, limit_bytes, solution, cut, &is_better, err));
+    int64_t bound = clv_joint_bound_of(cut);
+    *io_bound = bound > *io_bound ? bound : *io_bound;
+    return CLV_OK;
+}
+
 /* Plans of listed solutions, until no other can be better. None takes less than *ret_bound. */
 static clv_status cut_listed(clv_mesh_candidate *c, const clv_strategy_list *list,
                              int64_t limit_bytes, clv_int128 *ret_bound, clv_error *err)
 {
+    clv_arena *scratch = clv_arena_new(clv_arena_alloc(c->arena), 0);
+    clv_status status = scratch ? CLV_OK : clv_fail_nomem(err, "strategies");
     *ret_bound = CLV_INT128_MAX;
-    for (int32_t i = 0; i < list->n; i++) {
-        clv_plan *cut;
+    for (int32_t i = 0; i < list->n && status == CLV_OK; i++) {
         clv_int128 bound = list->floor[i];
-        if (bound < best_so_far(c) && !clv_joint_time_is_up(c->j)) {
-            CLV_TRY(cut_into_stages(c, list->solution[i], &cut, err));
-            CLV_TRY(keep_if_better(c, limit_bytes, list->solution[i], cut, err));
-            int64_t of_cut = clv_joint_bound_of(cut);
-            bound = of_cut > bound ? of_cut : bound;
-        }
+        clv_mark mark = clv_arena_mark(scratch);
+        if (bound < best_so_far(c) && !clv_joint_time_is_up(c->j))
+            status = cut_one(c, list->solution[i], limit_bytes, scratch, &bound, err);
+        clv_arena_rewind(scratch, mark);
         *ret_bound = bound < *ret_bound ? bound : *ret_bound;
     }
-    return CLV_OK;
+    clv_arena_free(scratch);
+    c->local = NULL;
+    return status;
 }
 
 /* A plan holds what its choices do not: what is in flight, and gaps. Within which limit choices
@@ -360,7 +378,7 @@ static clv_status leave_room(const clv_mesh_candidate *c, int64_t *io, clv_error
 {
     clv_intra_op_value value;
     CLV_TRY(clv_intra_op_judge(c->best_problem->problem, c->solution, c->arena, &value, err));
-    clv_int128 limit = value.peak - (clv_int128)c->best_cut->short_bytes * c->n_stages;
+    clv_int128 limit = value.peak - (clv_int128)c->best.short_bytes * c->n_stages;
     *io = limit > 0 && limit < *io ? (int64_t)limit : 0;
     return CLV_OK;
 }
@@ -414,7 +432,7 @@ clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, clv_error *err)
     CLV_TRY(make_mesh(c, err));
     CLV_TRY(clv_mesh_candidate_constraints(j, c->factors, c->mesh, c->arena, &c->constraints, err));
     CLV_TRY(build_problem(c, limit_bytes, err));
-    CLV_TRY(cut_into_stages(c, j->solution, &c->best_cut, err));
+    CLV_TRY(cut_into_stages(c, j->solution, c->arena, &c->best_cut, err));
     c->best_problem = c->problem;
     c->best_local = c->local;
     return CLV_OK;
