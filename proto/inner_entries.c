@@ -1,6 +1,6 @@
 #include "proto/inner_entries.h"
 
-#include "cluster/cluster.h"
+#include <stdlib.h>
 
 #define WHAT "the annotations of a model"
 
@@ -12,86 +12,96 @@ typedef struct clv_outer_entry {
 
 /* -- devices -- */
 
-#define WORDS (CLV_DEVICES_MAX / 64)
-
 typedef struct {
-    uint64_t bit[WORDS];
-    bool any;
-} device_set;
+    int64_t *at; /* ascending */
+    int32_t n, cap;
+} device_list;
 
-static void add_devices(device_set *set, const int64_t *device, int32_t n)
+static int by_device(const void *a, const void *b)
 {
-    for (int32_t i = 0; i < n; i++)
-        if (device[i] >= 0 && device[i] < CLV_DEVICES_MAX) {
-            set->bit[device[i] / 64] |= UINT64_C(1) << device[i] % 64;
-            set->any = true;
-        }
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
 }
 
-/* Those that the specs of an entry name. A spec that is malformed is for others to tell. */
-static clv_status devices_of(const clv_node_annotation *note, clv_arena *arena, device_set *ret,
-                             clv_error *err)
+static clv_status add_devices(device_list *list, const int64_t *device, int32_t n, clv_arena *arena,
+                              clv_error *err)
 {
-    *ret = (device_set){ .any = false };
-    for (int32_t i = 0; i < note->n_specs; i++) {
-        const clv_sharding_spec *spec = &note->specs[i];
-        clv_group_index groups;
-        clv_error why;
-        clv_mark mark = clv_arena_mark(arena);
-        clv_status status = clv_group_index_make(spec, arena, &groups, &why);
-        if (status == CLV_ENOMEM)
+    for (int32_t i = 0; i < n; i++) {
+        if (!CLV_PUSH_ROOM(arena, list->at, list->n, list->cap))
             return clv_fail_nomem(err, WHAT);
-        for (int32_t k = 0; status == CLV_OK && k < spec->n_device; k++) {
-            const clv_device_group *group = clv_group_find(&groups, spec->device[k]);
-            if (group)
-                add_devices(ret, group->devices, group->n_devices);
-            else
-                add_devices(ret, &spec->device[k], 1);
-        }
-        clv_arena_rewind(arena, mark);
+        list->at[list->n++] = device[i];
     }
     return CLV_OK;
 }
 
-/* The first device of a that is not in b; -1: there is none. */
-static int32_t other_device(const device_set *a, const device_set *b)
+static clv_status add_spec(device_list *list, const clv_sharding_spec *spec, clv_arena *arena,
+                           clv_error *err)
 {
-    for (int32_t w = 0; w < WORDS; w++)
-        if (a->bit[w] & ~b->bit[w])
-            return w * 64 + __builtin_ctzll(a->bit[w] & ~b->bit[w]);
+    clv_group_index groups;
+    clv_error why;
+    clv_status status = clv_group_index_make(spec, arena, &groups, &why);
+    if (status == CLV_ENOMEM)
+        return clv_fail_nomem(err, WHAT);
+    for (int32_t k = 0; status == CLV_OK && k < spec->n_device; k++) { /* else it is malformed */
+        const clv_device_group *group = clv_group_find(&groups, spec->device[k]);
+        CLV_TRY(add_devices(list, group ? group->devices : &spec->device[k],
+                            group ? group->n_devices : 1, arena, err));
+    }
+    return CLV_OK;
+}
+
+/* Those that the specs of an entry name. */
+static clv_status devices_of(const clv_node_annotation *note, clv_arena *arena, device_list *ret,
+                             clv_error *err)
+{
+    *ret = (device_list){ .n = 0 };
+    for (int32_t i = 0; i < note->n_specs; i++)
+        CLV_TRY(add_spec(ret, &note->specs[i], arena, err));
+    if (ret->n > 0)
+        qsort(ret->at, (size_t)ret->n, sizeof *ret->at, by_device);
+    return CLV_OK;
+}
+
+/* The first device of a that is not in b; -1: there is none. */
+static int64_t other_device(const device_list *a, const device_list *b)
+{
+    for (int32_t i = 0, k = 0; i < a->n; i++) {
+        while (k < b->n && b->at[k] < a->at[i])
+            k++;
+        if (k == b->n || b->at[k] != a->at[i])
+            return a->at[i];
+    }
     return -1;
 }
 
 /* -- one against another -- */
 
-static clv_status check(const clv_node_annotation *inner, const clv_node_annotation *outer,
-                        int32_t file_index, clv_arena *arena, clv_error *err)
+static clv_status check_devices(const clv_node_annotation *inner, const clv_node_annotation *outer,
+                                int32_t file_index, clv_arena *arena, clv_error *err)
 {
-    device_set here, there;
+    device_list here, there;
+    clv_mark mark = clv_arena_mark(arena);
+    CLV_TRY(devices_of(inner, arena, &here, err));
+    CLV_TRY(devices_of(outer, arena, &there, err));
+    int64_t device = there.n > 0 ? other_device(&here, &there) : -1;
+    clv_arena_rewind(arena, mark);
+    if (device < 0)
+        return CLV_OK;
+    return clv_fail(err, CLV_EFORMAT,
+                    "its specs name device %lld, but it runs in node %d, whose specs do not",
+                    (long long)device, (int)file_index);
+}
+
+clv_status clv_inner_entry_check(const clv_node_annotation *inner, const clv_node_annotation *outer,
+                                 int32_t file_index, clv_arena *arena, clv_error *err)
+{
     if (inner->has_stage && outer->has_stage && inner->stage != outer->stage)
         return clv_fail(err, CLV_EFORMAT,
                         "its pipeline_stage is %lld, but it runs in node %d, which has %lld",
                         (long long)inner->stage, (int)file_index, (long long)outer->stage);
-    if (inner->n_specs == 0 || outer->n_specs == 0)
-        return CLV_OK;
-    CLV_TRY(devices_of(inner, arena, &here, err));
-    CLV_TRY(devices_of(outer, arena, &there, err));
-    int32_t device = there.any ? other_device(&here, &there) : -1;
-    if (device < 0)
-        return CLV_OK;
-    return clv_fail(err, CLV_EFORMAT,
-                    "its specs name device %d, but it runs in node %d, whose specs do not",
-                    (int)device, (int)file_index);
-}
-
-clv_status clv_inner_entry_check_body(const clv_annotated_node *entries, int32_t first, int32_t end,
-                                      const clv_node_annotation *inner, clv_arena *arena,
-                                      clv_error *err)
-{
-    for (int32_t i = first; i < end; i++)
-        if (strcmp(entries[i].note.configuration, inner->configuration) == 0)
-            CLV_TRY(check(inner, &entries[i].note, entries[i].file_index, arena, err));
-    return CLV_OK;
+    return inner->n_specs > 0 && outer->n_specs > 0
+               ? check_devices(inner, outer, file_index, arena, err)
+               : CLV_OK;
 }
 
 /* -- calls -- */
@@ -145,6 +155,7 @@ clv_status clv_inner_entry_check_calls(clv_outer_entries *outer, const clv_funct
     const int64_t key[] = { function, configuration };
     int32_t at = clv_map_get(&outer->first, (clv_str){ (const char *)key, (int32_t)sizeof key });
     for (; at >= 0; at = outer->at[at].next)
-        CLV_TRY(check(inner, &outer->at[at].note, outer->at[at].file_index, outer->arena, err));
+        CLV_TRY(clv_inner_entry_check(inner, &outer->at[at].note, outer->at[at].file_index,
+                                      outer->arena, err));
     return CLV_OK;
 }

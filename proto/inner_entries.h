@@ -9,7 +9,13 @@
 #define CLV_PROTO_INNER_ENTRIES_H
 
 #include "base/map.h"
-#include "proto/read_annotations.h"
+#include "notation/sharding_spec.h"
+
+/* An entry of a node in a body against one, of the same configuration, of the node number
+ * file_index of the main graph that has the body. CLV_EFORMAT: it contradicts it. Scratch is given
+ * back. O(devices of specs, and sorting them). */
+clv_status clv_inner_entry_check(const clv_node_annotation *inner, const clv_node_annotation *outer,
+                                 int32_t file_index, clv_arena *arena, clv_error *err);
 
 typedef struct {
     clv_str domain, name, overload; /* domain "" is the standard one */
@@ -36,10 +42,5 @@ clv_status clv_outer_entries_add(clv_outer_entries *outer, const clv_function_na
 clv_status clv_inner_entry_check_calls(clv_outer_entries *outer, const clv_function_name *of,
                                        int32_t configuration, const clv_node_annotation *inner,
                                        clv_error *err);
-/* One in a body against the entries of the node that has it: those from first to before end. O(end
- * - first + devices of specs). */
-clv_status clv_inner_entry_check_body(const clv_annotated_node *entries, int32_t first, int32_t end,
-                                      const clv_node_annotation *inner, clv_arena *arena,
-                                      clv_error *err);
 
 #endif

@@ -169,6 +169,17 @@ static clv_status has_tensor(clv_message node, const char *tensor, bool *ret, cl
     return CLV_OK;
 }
 
+/* Against the entries of the node that has the body. */
+static clv_status check_body(walk *w, const clv_node_annotation *note, clv_error *err)
+{
+    for (int32_t i = w->first_of_node; i < w->n_nodes; i++) {
+        const clv_annotated_node *outer = &w->nodes[i];
+        if (strcmp(outer->note.configuration, note->configuration) == 0)
+            CLV_TRY(clv_inner_entry_check(note, &outer->note, outer->file_index, w->arena, err));
+    }
+    return CLV_OK;
+}
+
 static clv_status check_inner_note(walk *w, const clv_message *node, place at,
                                    const clv_node_annotation *note, clv_error *err)
 {
@@ -193,8 +204,7 @@ static clv_status check_inner_note(walk *w, const clv_message *node, place at,
         CLV_TRY(clv_spec_check(spec, CLV_RANK_UNKNOWN, w->configurations[of].num_devices, w->arena,
                                err));
     }
-    return at == IN_BODY ? clv_inner_entry_check_body(w->nodes, w->first_of_node, w->n_nodes, note,
-                                                      w->arena, err)
+    return at == IN_BODY ? check_body(w, note, err)
                          : clv_inner_entry_check_calls(&w->calls, &w->function, of, note, err);
 }
 

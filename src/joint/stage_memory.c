@@ -310,31 +310,31 @@ static clv_status leave_room_in_flight(building *b, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_stage_memory_make(const clv_shard_problem *of, const clv_costs *costs,
-                                 const clv_cluster *stages, bool piped, clv_arena *arena,
-                                 clv_stage_memory *ret, clv_error *err)
+clv_status clv_stage_memory_make(const clv_stage_space *of, clv_arena *arena, clv_stage_memory *ret,
+                                 clv_error *err)
 {
-    const clv_intra_op_problem *p = of->problem;
+    const clv_intra_op_problem *p = of->problem->problem;
+    const clv_graph *g = of->problem->types->graph;
     int32_t n_choices = p->first_choice[p->n_nodes];
-    building b = { .m = { .of = of,
-                          .capacity_bytes = least_capacity(stages),
-                          .one_stage = stages->n_devices == 1,
+    building b = { .m = { .of = of->problem,
+                          .capacity_bytes = least_capacity(of->stages),
+                          .one_stage = of->stages->n_devices == 1,
                           .weight_bytes = CLV_NEW_ARRAY(arena, int64_t, n_choices),
                           .running_bytes = CLV_NEW_ARRAY(arena, int64_t, n_choices),
                           .rest_bytes = CLV_NEW_ARRAY(arena, int64_t, p->n_nodes),
                           .first_waiting = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes),
                           .end_waiting = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes) },
-                   .g = of->types->graph,
-                   .costs = costs,
-                   .stages = stages,
-                   .weight_counted = CLV_NEW_ARRAY(arena, bool, of->types->graph->n_weights),
+                   .g = g,
+                   .costs = of->costs,
+                   .stages = of->stages,
+                   .weight_counted = CLV_NEW_ARRAY(arena, bool, g->n_weights),
                    .arena = arena };
     if (!b.m.weight_bytes || !b.m.running_bytes || !b.m.rest_bytes || !b.m.first_waiting ||
         !b.m.end_waiting || !b.weight_counted)
         return no_memory(err);
     CLV_TRY(add_all(&b, err));
     add_rest(&b);
-    if (piped && b.m.one_stage)
+    if (of->piped && b.m.one_stage)
         CLV_TRY(leave_room_in_flight(&b, err));
     *ret = b.m;
     return CLV_OK;

@@ -12,6 +12,13 @@
 
 #include "cost/shard_problem.h"
 
+typedef struct {
+    const clv_shard_problem *problem;
+    const clv_costs *costs;    /* of the whole model */
+    const clv_cluster *stages; /* a device each: its meshes */
+    bool piped;                /* several micro-batches are in flight for certain */
+} clv_stage_space;
+
 /* Made before an operator and read behind it. */
 typedef struct {
     int32_t maker;          /* node of its operator; -1: an input of the model */
@@ -38,11 +45,9 @@ typedef struct {
     int64_t weight_bytes, most_bytes; /* the most besides weights at one operator */
 } clv_stage_held;
 
-/* costs: of the whole model. piped: several micro-batches are in flight for certain. Everything
- * lives in the arena. O(operators * tensors + choices * operands). */
-clv_status clv_stage_memory_make(const clv_shard_problem *of, const clv_costs *costs,
-                                 const clv_cluster *stages, bool piped, clv_arena *arena,
-                                 clv_stage_memory *ret, clv_error *err);
+/* Everything lives in the arena. O(operators * tensors + choices * operands). */
+clv_status clv_stage_memory_make(const clv_stage_space *of, clv_arena *arena, clv_stage_memory *ret,
+                                 clv_error *err);
 
 /* The operator of a node runs on a stage behind all those before it, which have a choice and a
  * stage, by node. False: the stage holds more than it can. O(tensors that wait). */

@@ -487,11 +487,11 @@ static clv_status fill(search *s, clv_strategy_list *ret, clv_error *err)
 
 static clv_status enumerate(search *s, clv_strategy_list *ret, clv_error *err)
 {
+    const clv_stage_space space = { s->e->of, s->e->costs, s->e->stages, s->e->piped };
     if (!allocate(s))
         return clv_fail_nomem(err, "strategies");
     CLV_TRY(clv_memory_moments_make(s->p, s->scratch, &s->memory, err));
-    CLV_TRY(clv_stage_memory_make(s->e->of, s->e->costs, s->e->stages, s->e->piped, s->scratch,
-                                  &s->of_stages, err));
+    CLV_TRY(clv_stage_memory_make(&space, s->scratch, &s->of_stages, err));
     list_arrivals(s, s->choice_of);
     CLV_TRY(put_in_order(s, err));
     find_tails(s);
