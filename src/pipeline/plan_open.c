@@ -169,6 +169,31 @@ clv_status clv_plan_open_path(const char *path, const clv_model *model, const ch
     return clv_plan_open(&file, model, name, arena, ret, err);
 }
 
+/* Whole operators on the same devices in the same stages. */
+static bool has_same_places(const clv_plan *a, const clv_plan *b)
+{
+    bool same = a->n_ops == b->n_ops && a->n_devices == b->n_devices;
+    for (int32_t d = 0; same && d < a->n_devices; d++)
+        same = a->devices[d].stage == b->devices[d].stage;
+    for (int32_t i = 0; same && i < a->n_ops; i++)
+        same = a->device_of_op[i] == b->device_of_op[i];
+    return same;
+}
+
+/* Does a plan with meshes give what annotations say? It has their specs then. */
+static clv_status gives_annotations(clv_plan *plan, const clv_plan *annotated,
+                                    const clv_model *model, clv_arena *arena, bool *ret,
+                                    clv_error *err)
+{
+    plan->annotations = annotated->annotations;
+    plan->n_annotations = annotated->n_annotations;
+    plan->uneven = annotated->uneven;
+    plan->n_uneven = annotated->n_uneven;
+    clv_status status = clv_plan_derive(plan, model, arena, err);
+    *ret = status == CLV_OK && plan->n_uneven == annotated->n_uneven;
+    return status;
+}
+
 clv_status clv_plan_open_annotated_folder(const char *folder, const clv_plan *annotated,
                                           const clv_model *model, clv_arena *arena,
                                           const clv_plan **ret, clv_error *err)
@@ -176,14 +201,12 @@ clv_status clv_plan_open_annotated_folder(const char *folder, const clv_plan *an
     clv_plan *plan = NULL;
     clv_error why;
     clv_status status = clv_plan_open_path(folder, model, annotated->model, arena, &plan, &why);
-    if (status == CLV_OK && clv_plan_has_mesh(plan) && clv_plan_has_mesh(annotated)) {
-        plan->annotations = annotated->annotations;
-        plan->n_annotations = annotated->n_annotations;
-        plan->uneven = annotated->uneven;
-        plan->n_uneven = annotated->n_uneven;
-        status = clv_plan_derive(plan, model, arena, &why);
-        if (status == CLV_OK && plan->n_uneven == annotated->n_uneven)
-            *ret = plan;
-    }
+    bool is_one = false;
+    if (status == CLV_OK && clv_plan_has_mesh(plan) && clv_plan_has_mesh(annotated))
+        status = gives_annotations(plan, annotated, model, arena, &is_one, &why);
+    else if (status == CLV_OK && !clv_plan_has_mesh(plan) && !clv_plan_has_mesh(annotated))
+        is_one = has_same_places(plan, annotated);
+    if (is_one)
+        *ret = plan;
     return status == CLV_ENOMEM ? clv_fail(err, status, "%s", why.message) : CLV_OK;
 }

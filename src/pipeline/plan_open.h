@@ -23,8 +23,9 @@ clv_status clv_plan_open_path(const char *path, const clv_model *model, const ch
                               clv_arena *arena, clv_plan **ret, clv_error *err);
 
 /* The plan of a lowered folder, where that is one of those that annotations admit; else *ret stays
- * as it is. They do not say which sums wait for others, nor what each reader is sent, so several
- * plans may have the same. annotated: what clv_plan_of_annotations() made of them. CLV_ENOMEM. */
+ * as it is. They do not say which sums wait for others, what each reader is sent, nor which
+ * operators are of a backward pass, so several plans may have the same. annotated: what
+ * clv_plan_of_annotations() made of them. CLV_ENOMEM. */
 clv_status clv_plan_open_annotated_folder(const char *folder, const clv_plan *annotated,
                                           const clv_model *model, clv_arena *arena,
                                           const clv_plan **ret, clv_error *err);

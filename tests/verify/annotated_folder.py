@@ -119,6 +119,23 @@ def check_models():
             expect(f"{name} over {mesh}", verify(model, "a.onnx", "f"), 0)
 
 
+def check_training():
+    """Which operators are of the backward pass stands in the plan alone."""
+    weights = [numpy_helper.from_array(numpy.ones((64, 64), numpy.float32), n) for n in ("w", "v", "u", "t")]
+    nodes = [helper.make_node("MatMul", [a, w], [b], name=b)
+             for a, w, b in (("x", "w", "h"), ("h", "v", "y"), ("dy", "u", "dh"), ("dh", "t", "dx"))]
+    nodes.insert(3, helper.make_node("Mul", ["dh", "h"], ["g"], name="g"))
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info(n, TensorProto.FLOAT, [64, 64]) for n in ("x", "dy")],
+                              [helper.make_tensor_value_info(n, TensorProto.FLOAT, [64, 64]) for n in ("y", "g", "dx")],
+                              weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "t.onnx")
+    subprocess.run(["rm", "-rf", "f"], check=True)
+    expect("training", cleave("plan", "-q", "--devices", "2", "--max-tp", "1", "--objective", "throughput", "--backward",
+                              "dh", "-o", "a.onnx", "--plan-out", "p.json", "t.onnx"), 0)
+    expect("training", cleave("lower", "-q", "--form", "stages", "-o", "f", "t.onnx", "p.json"), 0)
+    expect("training: its folder", verify("t.onnx", "a.onnx", "f"), 0)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -130,6 +147,7 @@ def main():
         check_plans(base)
         check_metadata(base)
         check_models()
+        check_training()
         os.chdir("/")
     sys.exit(1 if failed else 0)
 
