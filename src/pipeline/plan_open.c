@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "base/open_inside.h"
 #include "base/rename_unit.h"
 #include "explain/shard_findings.h"
@@ -180,18 +181,42 @@ static bool has_same_places(const clv_plan *a, const clv_plan *b)
     return same;
 }
 
-/* Does a plan with meshes give what annotations say? It has their specs then. */
+/* Of uneven parts those that specs speak of: not of the model's inputs, which lie anyhow until a
+ * node reads them. */
+static clv_status list_uneven(const clv_plan *plan, const clv_graph *g, clv_arena *arena,
+                              clv_plan_uneven **ret, int32_t *ret_n, clv_error *err)
+{
+    clv_map inputs;
+    int32_t id;
+    *ret_n = 0;
+    *ret = CLV_NEW_ARRAY(arena, clv_plan_uneven, plan->n_uneven);
+    if (!*ret)
+        return clv_fail_nomem(err, "uneven parts");
+    CLV_TRY(clv_map_init(&inputs, arena, g->n_inputs, err));
+    for (int32_t i = 0; i < g->n_inputs; i++)
+        CLV_TRY(clv_map_put(&inputs, clv_tensor_at(g, g->inputs[i])->name, i, &id, err));
+    for (int32_t i = 0; i < plan->n_uneven; i++)
+        if (clv_map_get(&inputs, clv_str_of(plan->uneven[i].tensor)) < 0)
+            (*ret)[(*ret_n)++] = plan->uneven[i];
+    return CLV_OK;
+}
+
+/* Does a plan with meshes give what annotations say? It has their specs and parts then. */
 static clv_status gives_annotations(clv_plan *plan, const clv_plan *annotated,
                                     const clv_model *model, clv_arena *arena, bool *ret,
                                     clv_error *err)
 {
+    clv_plan_uneven *said, *own;
+    int32_t n_own;
+    CLV_TRY(list_uneven(annotated, model->main, arena, &said, &plan->n_uneven, err));
+    plan->uneven = said;
     plan->annotations = annotated->annotations;
     plan->n_annotations = annotated->n_annotations;
-    plan->uneven = annotated->uneven;
-    plan->n_uneven = annotated->n_uneven;
-    clv_status status = clv_plan_derive(plan, model, arena, err);
-    *ret = status == CLV_OK && plan->n_uneven == annotated->n_uneven;
-    return status;
+    int32_t n_said = plan->n_uneven;
+    CLV_TRY(clv_plan_derive(plan, model, arena, err));
+    CLV_TRY(list_uneven(plan, model->main, arena, &own, &n_own, err));
+    *ret = n_own == n_said;
+    return CLV_OK;
 }
 
 clv_status clv_plan_open_annotated_folder(const char *folder, const clv_plan *annotated,
