@@ -77,16 +77,9 @@ static void count_edges(builder *b)
 /* The tensor whose memory a tensor's is. */
 static clv_tensor viewed(const builder *b, clv_tensor t)
 {
-    for (;;) {
-        const clv_tensor_info *info = clv_tensor_at(b->g, t);
-        if (info->role != CLV_TENSOR_RESULT)
-            return t;
-        const clv_op_info *op = clv_op_at(b->g, info->producer);
-        clv_tensor of = clv_op_viewed(b->g, op);
-        if (of.i < 0 || clv_op_output(b->g, op, 0).i != t.i)
-            return t;
+    for (clv_tensor of; (of = clv_tensor_viewed(b->g, t)).i >= 0;)
         t = of;
-    }
+    return t;
 }
 
 /* Outputs that the last operator finds in memory: one of those that share it, and no weights. */

@@ -113,3 +113,12 @@ clv_tensor clv_op_viewed(const clv_graph *g, const clv_op_info *op)
     bool is_view = op->kind >= 0 && (clv_op_def_at(op->kind)->flags & CLV_OPF_VIEW);
     return is_view && clv_op_n_explicit(op) > 0 ? clv_op_input(g, op, 0) : CLV_NO_TENSOR;
 }
+
+clv_tensor clv_tensor_viewed(const clv_graph *g, clv_tensor t)
+{
+    const clv_tensor_info *info = clv_tensor_at(g, t);
+    if (info->role != CLV_TENSOR_RESULT)
+        return CLV_NO_TENSOR;
+    const clv_op_info *op = clv_op_at(g, info->producer);
+    return clv_op_output(g, op, 0).i == t.i ? clv_op_viewed(g, op) : CLV_NO_TENSOR;
+}

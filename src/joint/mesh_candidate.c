@@ -105,12 +105,7 @@ static clv_status open_candidate(clv_mesh_candidate *c, clv_error *err)
 /* What all stages together have. */
 static int64_t memory_of_stages(const clv_mesh_candidate *c)
 {
-    int64_t least = INT64_MAX;
-    for (int32_t d = 0; d < c->stages->n_devices; d++) {
-        const clv_device_kind *k = clv_device_kind_of(c->stages, d);
-        int64_t bytes = k->memory_bytes - k->reserved_bytes;
-        least = bytes < least ? bytes : least;
-    }
+    int64_t least = clv_stage_capacity(c->stages);
     return least < INT64_MAX / c->n_stages ? least * c->n_stages : INT64_MAX;
 }
 
@@ -393,10 +388,8 @@ static clv_status cut_all(clv_mesh_candidate *c, int64_t limit_bytes, clv_int128
     CLV_TRY(build_problem(c, limit_bytes, err));
     for (int32_t i = 0; i < (c->j->any_will_do ? 1 : LISTS_MAX) && !is_over; i++) {
         clv_strategy_list list;
-        const clv_enumeration all = { .of = c->problem,
-                                      .costs = c->j->analysis->costs,
-                                      .stages = c->stages,
-                                      .piped = c->j->req->microbatches > 1,
+        const clv_enumeration all = { .of = { c->problem, c->j->analysis->costs, c->stages,
+                                              c->j->req->microbatches > 1 },
                                       .latency = c->j->path != NULL,
                                       .from = from,
                                       .below = best_so_far(c),

@@ -36,29 +36,27 @@ static bool flows(const building *b, clv_tensor t)
            !clv_shard_is_known(b->m.of->types, t);
 }
 
-static clv_tensor viewed(const building *b, clv_tensor t)
+/* Does it share the memory of another tensor? Then it is counted nowhere. */
+static bool is_view(const building *b, clv_tensor t) { return clv_tensor_viewed(b->g, t).i >= 0; }
+
+/* What an operator needs of its explicit input k, by its choice. */
+static clv_layout need_of(const building *b, int32_t op, int32_t k, int32_t choice)
 {
-    const clv_tensor_info *info = clv_tensor_at(b->g, t);
-    return info->role == CLV_TENSOR_RESULT ? clv_op_viewed(b->g, clv_op_at(b->g, info->producer))
-                                           : CLV_NO_TENSOR;
+    const clv_shard_problem *of = b->m.of;
+    return clv_choice_in(&of->factors[op], of->mesh, &of->op_choice[of->node_of_op[op]][choice], k);
 }
 
-/* Does it share the memory of another tensor? Then it is counted nowhere. */
-static bool is_view(const building *b, clv_tensor t)
+/* Which explicit input of an operator a tensor is; -1: none. */
+static int32_t input_number(const building *b, int32_t op, clv_tensor t)
 {
-    const clv_tensor_info *info = clv_tensor_at(b->g, t);
-    return viewed(b, t).i >= 0 && clv_op_output(b->g, clv_op_at(b->g, info->producer), 0).i == t.i;
+    const clv_op_info *info = &b->g->ops[op];
+    for (int32_t k = 0; k < clv_op_n_explicit(info); k++)
+        if (clv_op_input(b->g, info, k).i == t.i)
+            return k;
+    return -1;
 }
 
 /* -- while an operator runs -- */
-
-static bool is_read_before(const building *b, const clv_op_info *op, int32_t k)
-{
-    for (int32_t i = 0; i < k; i++)
-        if (clv_op_input(b->g, op, i).i == clv_op_input(b->g, op, k).i)
-            return true;
-    return false;
-}
 
 /* Inputs that are views are left out: they may be of another input. */
 static void add_reads(building *b, int32_t op, int64_t *weight, int64_t *running)
@@ -68,7 +66,7 @@ static void add_reads(building *b, int32_t op, int64_t *weight, int64_t *running
     int32_t node = of->node_of_op[op], n = clv_intra_op_n_choices(of->problem, node);
     for (int32_t k = 0; k < clv_op_n_explicit(info); k++) {
         clv_tensor t = clv_op_input(b->g, info, k);
-        if (t.i < 0 || is_read_before(b, info, k))
+        if (t.i < 0 || input_number(b, op, t) < k)
             continue;
         int32_t w = clv_tensor_at(b->g, t)->weight;
         bool is_weight = clv_tensor_at(b->g, t)->role == CLV_TENSOR_WEIGHT;
@@ -77,7 +75,7 @@ static void add_reads(building *b, int32_t op, int64_t *weight, int64_t *running
         if (is_weight)
             b->weight_counted[w] = true;
         for (int32_t c = 0; c < n; c++) {
-            clv_layout need = clv_choice_in(&of->factors[op], of->mesh, &of->op_choice[node][c], k);
+            clv_layout need = need_of(b, op, k, c);
             int64_t *sum = is_weight ? &weight[c] : &running[c];
             *sum = add_up(*sum, bytes_as(b, t, &need));
         }
@@ -148,7 +146,7 @@ static int32_t count_reads(const building *b, clv_tensor t, const clv_op_info *o
 {
     int32_t n = 0;
     for (int32_t k = 0; k < op->n_in; k++)
-        for (clv_tensor in = clv_op_input(b->g, op, k); in.i >= 0; in = viewed(b, in))
+        for (clv_tensor in = clv_op_input(b->g, op, k); in.i >= 0; in = clv_tensor_viewed(b->g, in))
             if (in.i == t.i)
                 n += in.i == clv_op_input(b->g, op, k).i ? 1 : 2;
     return n;
@@ -157,14 +155,11 @@ static int32_t count_reads(const building *b, clv_tensor t, const clv_op_info *o
 /* What the only reader of a tensor needs at least. */
 static int64_t least_need(const building *b, clv_tensor t, int32_t op)
 {
-    const clv_shard_problem *of = b->m.of;
-    const clv_op_info *info = &b->g->ops[op];
-    int32_t node = of->node_of_op[op], k = 0;
-    int64_t least = INT64_MAX;
-    while (clv_op_input(b->g, info, k).i != t.i)
-        k++;
-    for (int32_t c = 0; c < clv_intra_op_n_choices(of->problem, node); c++) {
-        clv_layout need = clv_choice_in(&of->factors[op], of->mesh, &of->op_choice[node][c], k);
+    int32_t n = clv_intra_op_n_choices(b->m.of->problem, b->m.of->node_of_op[op]);
+    int32_t k = input_number(b, op, t);
+    int64_t least = k < 0 ? 0 : INT64_MAX;
+    for (int32_t c = 0; k >= 0 && c < n; c++) {
+        clv_layout need = need_of(b, op, k, c);
         int64_t bytes = bytes_as(b, t, &need);
         least = bytes < least ? bytes : least;
     }
@@ -192,18 +187,15 @@ static clv_status find_bytes(const building *b, clv_tensor t, clv_waiting *ret, 
 static clv_status find_needs(const building *b, clv_tensor t, int32_t op, clv_waiting *ret,
                              clv_error *err)
 {
-    const clv_shard_problem *of = b->m.of;
-    const clv_op_info *info = &b->g->ops[op];
-    int32_t node = of->node_of_op[op], n = clv_intra_op_n_choices(of->problem, node), k = 0;
-    while (k < clv_op_n_explicit(info) && clv_op_input(b->g, info, k).i != t.i)
-        k++;
-    if (k == clv_op_n_explicit(info))
+    int32_t n = clv_intra_op_n_choices(b->m.of->problem, b->m.of->node_of_op[op]);
+    int32_t k = input_number(b, op, t);
+    if (k < 0)
         return CLV_OK;
     clv_layout *need = CLV_NEW_ARRAY(b->arena, clv_layout, n);
     if (!need)
         return no_memory(err);
     for (int32_t c = 0; c < n; c++)
-        need[c] = clv_choice_in(&of->factors[op], of->mesh, &of->op_choice[node][c], k);
+        need[c] = need_of(b, op, k, c);
     ret->need = need;
     return CLV_OK;
 }
@@ -241,7 +233,7 @@ static clv_status add_waiting(building *b, int32_t op, clv_error *err)
 
 /* -- all -- */
 
-static int64_t least_capacity(const clv_cluster *stages)
+int64_t clv_stage_capacity(const clv_cluster *stages)
 {
     int64_t least = INT64_MAX;
     for (int32_t d = 0; d < stages->n_devices; d++) {
@@ -317,7 +309,7 @@ clv_status clv_stage_memory_make(const clv_stage_space *of, clv_arena *arena, cl
     const clv_graph *g = of->problem->types->graph;
     int32_t n_choices = p->first_choice[p->n_nodes];
     building b = { .m = { .of = of->problem,
-                          .capacity_bytes = least_capacity(of->stages),
+                          .capacity_bytes = clv_stage_capacity(of->stages),
                           .one_stage = of->stages->n_devices == 1,
                           .weight_bytes = CLV_NEW_ARRAY(arena, int64_t, n_choices),
                           .running_bytes = CLV_NEW_ARRAY(arena, int64_t, n_choices),

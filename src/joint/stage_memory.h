@@ -34,8 +34,7 @@ typedef struct {
     bool one_stage;
     int64_t *weight_bytes;  /* by choice of an operator: of weights that are read there first */
     int64_t *running_bytes; /* the same: of what it reads and writes */
-    int64_t
-        *rest_bytes; /* by node of an operator, of one stage: the least weights of all behind it */
+    int64_t *rest_bytes;    /* by its node, of one stage: the least weights of all behind it */
     int32_t *first_waiting, *end_waiting; /* by node of an operator */
     clv_waiting *waiting;
 } clv_stage_memory;
@@ -44,6 +43,9 @@ typedef struct {
 typedef struct {
     int64_t weight_bytes, most_bytes; /* the most besides weights at one operator */
 } clv_stage_held;
+
+/* What tensors may use on the device that has least. O(devices). */
+int64_t clv_stage_capacity(const clv_cluster *stages);
 
 /* Everything lives in the arena. O(operators * tensors + choices * operands). */
 clv_status clv_stage_memory_make(const clv_stage_space *of, clv_arena *arena, clv_stage_memory *ret,

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "joint/stage_memory.h"
 #include "problem/memory_moments.h"
 
 #define TRIES_MAX  (1 << 22) /* some tenths of a second */
@@ -87,20 +86,20 @@ static void list_arrivals(search *s, int32_t *n)
 /* The least transfer of a tensor in this layout from any stage to another. */
 static clv_int128 transfer_ns(const search *s, clv_tensor t, const clv_layout *layout)
 {
-    const clv_shard_problem *of = s->e->of;
+    const clv_shard_problem *of = s->e->of.problem;
     int64_t bytes = clv_part_bytes(of->mesh, layout, &of->types->of[t.i], of->types->bytes[t.i]);
     clv_int128 least = CLV_INT128_MAX;
     for (int32_t from = 0; from < s->n_stages; from++)
         for (int32_t to = 0; to < s->n_stages; to++)
             if (from != to)
-                least = lesser(least, clv_transfer_ns(s->e->stages, from, to, bytes));
+                least = lesser(least, clv_transfer_ns(s->e->of.stages, from, to, bytes));
     return bytes > 0 ? least : 0;
 }
 
 /* Of what an operator alone reads of what another one wrote, in the layouts that it needs. */
 static clv_status add_transfers(search *s, int32_t op, arrival *a, clv_error *err)
 {
-    const clv_shard_problem *of = s->e->of;
+    const clv_shard_problem *of = s->e->of.problem;
     const clv_graph *g = of->types->graph;
     int32_t node = of->node_of_op[op], n = n_choices(s, node);
     clv_int128 *least = CLV_NEW_ARRAY(s->scratch, clv_int128, n);
@@ -127,19 +126,20 @@ static void add_node(search *s, int32_t node, int32_t *n) { s->order[(*n)++] = n
 
 static void add_tensor(search *s, clv_tensor t, int32_t *n)
 {
-    int32_t node = t.i < 0 ? -1 : s->e->of->node_of_tensor[t.i];
+    int32_t node = t.i < 0 ? -1 : s->e->of.problem->node_of_tensor[t.i];
     if (node < 0)
         return;
     s->is_tensor[node] = true;
     add_node(s, node, n);
     for (int32_t c = 0; c < n_choices(s, node); c++)
-        s->send_ns[s->p->first_choice[node] + c] = transfer_ns(s, t, &s->e->of->layout[node][c]);
+        s->send_ns[s->p->first_choice[node] + c] =
+            transfer_ns(s, t, &s->e->of.problem->layout[node][c]);
 }
 
 static clv_status add_op(search *s, int32_t op, int32_t *n, clv_error *err)
 {
-    const clv_graph *g = s->e->of->types->graph;
-    int32_t node = s->e->of->node_of_op[op];
+    const clv_graph *g = s->e->of.problem->types->graph;
+    int32_t node = s->e->of.problem->node_of_op[op];
     if (node < 0)
         return CLV_OK;
     add_node(s, node, n);
@@ -153,11 +153,11 @@ static clv_status add_op(search *s, int32_t op, int32_t *n, clv_error *err)
 
 static clv_status put_in_order(search *s, clv_error *err)
 {
-    const clv_graph *g = s->e->of->types->graph;
+    const clv_graph *g = s->e->of.problem->types->graph;
     int32_t n = 0;
     for (int32_t t = 0; t < g->n_tensors; t++) {
         int32_t maker = g->tensors[t].producer.i;
-        if (maker < 0 || s->e->of->node_of_op[maker] < 0)
+        if (maker < 0 || s->e->of.problem->node_of_op[maker] < 0)
             add_tensor(s, (clv_tensor){ t }, &n);
     }
     for (int32_t i = 0; i < g->n_ops; i++)
@@ -284,7 +284,7 @@ static bool may_wait(uint32_t *after, int32_t n_stages, int32_t from, int32_t to
 static void send(search *s, int32_t from, int32_t stage, const link *sent)
 {
     int32_t there = s->stage_of[from], n = s->n_stages;
-    const clv_route *route = clv_route_between(s->e->stages, there, stage);
+    const clv_route *route = clv_route_between(s->e->of.stages, there, stage);
     if (s->sent_to[from] >> stage & 1 || route->n_ports == 0)
         return;
     s->sent_to[from] |= UINT32_C(1) << stage;
@@ -487,11 +487,10 @@ static clv_status fill(search *s, clv_strategy_list *ret, clv_error *err)
 
 static clv_status enumerate(search *s, clv_strategy_list *ret, clv_error *err)
 {
-    const clv_stage_space space = { s->e->of, s->e->costs, s->e->stages, s->e->piped };
     if (!allocate(s))
         return clv_fail_nomem(err, "strategies");
     CLV_TRY(clv_memory_moments_make(s->p, s->scratch, &s->memory, err));
-    CLV_TRY(clv_stage_memory_make(&space, s->scratch, &s->of_stages, err));
+    CLV_TRY(clv_stage_memory_make(&s->e->of, s->scratch, &s->of_stages, err));
     list_arrivals(s, s->choice_of);
     CLV_TRY(put_in_order(s, err));
     find_tails(s);
@@ -514,9 +513,9 @@ clv_status clv_strategies_enumerate(const clv_enumeration *e, clv_arena *arena,
                                     clv_strategy_list *ret, clv_error *err)
 {
     search s = { .e = e,
-                 .p = e->of->problem,
+                 .p = e->of.problem->problem,
                  .arena = arena,
-                 .n_stages = e->stages->n_devices,
+                 .n_stages = e->of.stages->n_devices,
                  .below = e->below,
                  .dropped_ns = CLV_INT128_MAX };
     *ret = (clv_strategy_list){ .n = 0 };

@@ -4,24 +4,22 @@
  * What strategies cost as one sum says little of several stages: what waits for each other is done
  * one after the other, what does not may be done side by side, and what goes from stage to stage
  * takes a transfer. So operators are given strategies and stages together, in the order in which
- * they run, and run as the judge of plans runs them, but for transfers that wait for each other and
- * for memory, which is that of the problem: depth-first branch and bound (Land and Doig 1960). The
- * plans themselves are for the partition solver to find and for the compiler to judge.
+ * they run, and run as the judge of plans runs them, but for transfers that wait for each other, in
+ * the memory of the problem and of each stage (stage_memory.h): depth-first branch and bound (Land
+ * and Doig 1960). The plans themselves are for the partition solver to find and for the compiler to
+ * judge.
  */
 #ifndef CLV_JOINT_STRATEGY_ENUMERATION_H
 #define CLV_JOINT_STRATEGY_ENUMERATION_H
 
-#include "cost/shard_problem.h"
+#include "joint/stage_memory.h"
 
 typedef struct {
-    const clv_shard_problem *of;
-    const clv_costs *costs;    /* of the whole model */
-    const clv_cluster *stages; /* a device each: its meshes */
-    bool piped;                /* several micro-batches are in flight for certain */
-    bool latency;              /* what is to be small: of one sample, else of the busiest stage */
-    clv_int128 from;           /* ns: solutions with less of a floor are known already */
-    clv_int128 below;          /* ns: plans that take so long are of no use */
-    int32_t most;              /* solutions listed, those of the least floors */
+    clv_stage_space of;
+    bool latency;     /* what is to be small: of one sample, else of the busiest stage */
+    clv_int128 from;  /* ns: solutions with less of a floor are known already */
+    clv_int128 below; /* ns: plans that take so long are of no use */
+    int32_t most;     /* solutions listed, those of the least floors */
 } clv_enumeration;
 
 typedef struct {

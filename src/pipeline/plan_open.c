@@ -207,12 +207,12 @@ static clv_status gives_annotations(clv_plan *plan, const clv_plan *annotated,
                                     clv_error *err)
 {
     clv_plan_uneven *said, *own;
-    int32_t n_own;
-    CLV_TRY(list_uneven(annotated, model->main, arena, &said, &plan->n_uneven, err));
-    plan->uneven = said;
+    int32_t n_said, n_own;
+    CLV_TRY(list_uneven(annotated, model->main, arena, &said, &n_said, err));
     plan->annotations = annotated->annotations;
     plan->n_annotations = annotated->n_annotations;
-    int32_t n_said = plan->n_uneven;
+    plan->uneven = said;
+    plan->n_uneven = n_said;
     CLV_TRY(clv_plan_derive(plan, model, arena, err));
     CLV_TRY(list_uneven(plan, model->main, arena, &own, &n_own, err));
     *ret = n_own == n_said;

@@ -156,10 +156,8 @@ static int64_t rank_of(const clv_intra_op_problem *p, const int32_t *solution)
  * has room. */
 static const clv_int128 *floors_of(small *s, const form_problem *f)
 {
-    const clv_enumeration all = { .of = f->shards.problem,
-                                  .costs = s->m->costs,
-                                  .stages = f->stages,
-                                  .piped = s->req.microbatches > 1,
+    const clv_enumeration all = { .of = { f->shards.problem, s->m->costs, f->stages,
+                                          s->req.microbatches > 1 },
                                   .latency = s->req.search.objective == CLV_LATENCY,
                                   .below = INT64_MAX,
                                   .most = BRUTE_MAX };
