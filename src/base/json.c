@@ -19,51 +19,75 @@
 
 #define PATH_MAX_CHARS 256
 #define EXACT_MAX      0x1p53 /* every whole number up to here is a double */
+#define FEW_KEYS       8 /* so few are compared pair by pair in less than it takes to sort them */
 
 static int by_key(const void *a, const void *b)
 {
     return strcmp((*(cJSON *const *)a)->string, (*(cJSON *const *)b)->string);
 }
 
-/* Sorts the keys, so that a large object is not compared pair by pair. */
-static clv_status check_duplicates(const clv_json_at *at, clv_error *err)
+/* Some key that n are given twice, in *ret; NULL. They are sorted, O(n log n). */
+static clv_status find_twice_in_many(const cJSON *first, size_t n, const char **ret, clv_error *err)
 {
-    size_t n = 0, i = 0;
-    for (const cJSON *c = at->json->child; c; c = c->next)
-        n++;
-    if (n < 2)
-        return CLV_OK;
     const cJSON **keys = calloc(n, sizeof *keys);
+    size_t i = 0;
     if (!keys)
         return clv_fail_nomem(err, "the keys of a JSON object");
-    for (const cJSON *c = at->json->child; c; c = c->next)
+    for (const cJSON *c = first; c; c = c->next)
         keys[i++] = c;
     qsort(keys, n, sizeof *keys, by_key);
     for (i = 1; i < n && strcmp(keys[i - 1]->string, keys[i]->string) != 0; i++)
         ;
-    char path[PATH_MAX_CHARS];
-    clv_status status = CLV_OK;
-    if (i < n)
-        status = clv_fail(err, CLV_EFORMAT, "%s has the key '%.60s' twice, expected once",
-                          clv_json_path(at, path, sizeof path), keys[i]->string);
+    *ret = i < n ? keys[i]->string : NULL;
     free(keys);
-    return status;
+    return CLV_OK;
 }
 
-/* As deep as CLV_JSON_DEPTH_MAX at most. */
-static clv_status check_tree(const clv_json_at *at, clv_error *err)
+static const char *find_twice_in_few(const cJSON *first)
+{
+    for (const cJSON *c = first; c; c = c->next)
+        for (const cJSON *d = c->next; d; d = d->next)
+            if (*c->string == *d->string && strcmp(c->string, d->string) == 0)
+                return d->string;
+    return NULL;
+}
+
+static clv_status check_duplicates(const clv_json_at *at, clv_error *err)
 {
     char path[PATH_MAX_CHARS];
-    if (cJSON_IsNumber(at->json) && !isfinite(at->json->valuedouble))
-        return clv_fail(err, CLV_EFORMAT, "%s is a number beyond 1.8e308, expected a finite one",
-                        clv_json_path(at, path, sizeof path));
+    const char *twice = NULL;
+    size_t n = 0;
+    for (const cJSON *c = at->json->child; c; c = c->next)
+        n++;
+    if (n <= FEW_KEYS)
+        twice = find_twice_in_few(at->json->child);
+    else
+        CLV_TRY(find_twice_in_many(at->json->child, n, &twice, err));
+    if (!twice)
+        return CLV_OK;
+    return clv_fail(err, CLV_EFORMAT, "%s has the key '%.60s' twice, expected once",
+                    clv_json_path(at, path, sizeof path), twice);
+}
+
+/* As deep as CLV_JSON_DEPTH_MAX at most. *largest: no number is beyond it, either way. */
+static clv_status check_tree(const clv_json_at *at, double *largest, clv_error *err)
+{
+    char path[PATH_MAX_CHARS];
+    if (cJSON_IsNumber(at->json)) {
+        double size = fabs(at->json->valuedouble);
+        if (!isfinite(size))
+            return clv_fail(err, CLV_EFORMAT,
+                            "%s is a number beyond 1.8e308, expected a finite one",
+                            clv_json_path(at, path, sizeof path));
+        *largest = size > *largest ? size : *largest;
+    }
     bool object = cJSON_IsObject(at->json);
     if (object)
         CLV_TRY(check_duplicates(at, err));
     int32_t i = 0;
     for (const cJSON *c = at->json->child; c; c = c->next) {
         clv_json_at below = { at, c->string, object ? -1 : i++, c };
-        CLV_TRY(check_tree(&below, err));
+        CLV_TRY(check_tree(&below, largest, err));
     }
     return CLV_OK;
 }
@@ -117,12 +141,12 @@ static clv_status parse(const char *text, size_t n, const char *what, bool is_li
     cJSON *json = cJSON_ParseWithLengthOpts(copy, n + 1, NULL, 1);
     clv_json_at root = clv_json_root(json, what);
     const char *numbers = copy;
-    clv_status status = json ? CLV_OK : clv_fail_nomem(err, "a JSON document");
-    if (status == CLV_OK)
+    double largest = 0;
+    clv_status status =
+        json ? check_tree(&root, &largest, err) : clv_fail_nomem(err, "a JSON document");
+    if (status == CLV_OK && largest >= EXACT_MAX)
         status = keep_digits(json, &numbers, err);
     free(copy);
-    if (status == CLV_OK)
-        status = check_tree(&root, err);
     if (status != CLV_OK) {
         cJSON_Delete(json);
         return status;

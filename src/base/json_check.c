@@ -84,7 +84,7 @@ static bool string(scanner *s)
             return fail(s, "the closing quote of a string");
         if (c < 0x20)
             return fail(s, "no control character in a string, \\n or \\t instead");
-        int size = clv_utf8_char(s->at, (size_t)(s->end - s->at));
+        int size = c < 0x80 ? 1 : clv_utf8_char(s->at, (size_t)(s->end - s->at));
         if (size == 0)
             return fail(s, "a string in UTF-8");
         s->at += size;

@@ -307,6 +307,9 @@ Test(json, a_key_given_twice_is_refused_at_any_depth)
     refused("{\"a\": 1, \"b\": 2, \"a\": 3}", "doc has the key 'a' twice");
     refused("[{\"x\": {\"k\": 1, \"k\": 1}}]", "doc: [0].x has the key 'k' twice");
     refused("{\"a\": 1, \"\\u0061\": 2}", "'a' twice");
+    refused(
+        "{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1,\"b\":2}",
+        "'b' twice");
 }
 
 Test(json, nesting_over_64_is_refused_and_64_is_not)
