@@ -61,16 +61,21 @@ static double energy(const annealer *an)
     return sqrt(sqrt(sqrt(sum)));
 }
 
-/* Any unit, or in every other draw one at an end of the busiest device, near the head of the list
- * of those: most units have next to no load, and their moves change nothing. */
-static int32_t draw_unit(annealer *an)
+static int32_t busiest_device(const clv_groups *g)
 {
-    const clv_groups *g = an->g;
     int32_t busiest = 0;
-    if (below(an, 2) == 0)
-        return below(an, g->p->n_units);
     for (int32_t d = 1; d < g->p->n_devices; d++)
         busiest = g->time_ns[d] > g->time_ns[busiest] ? d : busiest;
+    return busiest;
+}
+
+/* Any unit, or in every other draw one at an end of the busiest device, near the head of the list
+ * of those: most units have next to no load, and their moves change nothing. */
+static int32_t draw_unit(annealer *an, int32_t busiest)
+{
+    const clv_groups *g = an->g;
+    if (below(an, 2) == 0)
+        return below(an, g->p->n_units);
     const clv_unit_lists *ends = &g->edge[below(an, 2)];
     int32_t unit = ends->head[busiest];
     for (int32_t skip = below(an, NEAR_HEAD); skip > 0 && unit >= 0; skip--)
@@ -142,15 +147,19 @@ static bool make_move(annealer *an, const step *s)
 /* Makes a legal move that memory allows. False: none was drawn. */
 static bool draw_move(annealer *an, step *ret)
 {
-    clv_groups *g = an->g;
+    const clv_groups *g = an->g;
+    int32_t busiest = busiest_device(g);
     for (int32_t i = 0; i < DRAWS; i++) {
-        an->moved[0] = draw_unit(an);
+        an->moved[0] = draw_unit(an, busiest);
         *ret = (step){ 1, g->device_of[an->moved[0]], below(an, g->p->n_devices) };
         if (ret->to == ret->from)
             continue;
-        if (below(an, FEEDERS_IN) == 0 && !add_feeders(an, ret))
+        bool takes_feeders = below(an, FEEDERS_IN) == 0;
+        if (!has_room(an, ret))
             continue;
-        if (has_room(an, ret) && make_move(an, ret))
+        if (takes_feeders && (!add_feeders(an, ret) || !has_room(an, ret)))
+            continue;
+        if (make_move(an, ret))
             return true;
     }
     return false;
