@@ -381,12 +381,13 @@ static clv_status note_change(const char *text, size_t n, const char *path, clv_
 clv_status clr_manifest_read(const char *folder, clv_arena *arena, clr_program *ret, clv_error *err)
 {
     const char *text = NULL, *path = clv_arena_printf(arena, "%s/manifest.json", folder);
+    const clv_folder_file file = { folder, "manifest.json", MANIFEST_MAX };
     clr_program program;
     size_t n = 0;
 
     if (!path)
         return nomem(err);
-    CLV_TRY(clv_read_file(path, MANIFEST_MAX, arena, &text, &n, err));
+    CLV_TRY(clv_read_folder_file(&file, arena, &text, &n, err));
     CLV_TRY(clr_manifest_parse(text, n, folder, arena, &program, err));
     CLV_TRY(clr_manifest_sum_routes(text, n, arena, &program.routes, err));
     if (program.version >= 2) {

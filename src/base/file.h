@@ -12,6 +12,14 @@
 clv_status clv_read_file(const char *path, size_t max, clv_arena *arena, const char **ret_text,
                          size_t *ret_n, clv_error *err);
 
+/* The same of a file of a folder: CLV_EFORMAT where it is a link that leads out. */
+typedef struct {
+    const char *folder, *name; /* a path; below it */
+    size_t max;
+} clv_folder_file;
+clv_status clv_read_folder_file(const clv_folder_file *file, clv_arena *arena,
+                                const char **ret_text, size_t *ret_n, clv_error *err);
+
 /* The same of a file that is open to be read, and that is closed in any case. */
 typedef struct {
     int fd;

@@ -148,25 +148,26 @@ clv_status clv_plan_open(const clv_plan_file *file, const clv_model *model, cons
 /* -- by path -- */
 
 /* A lowered folder has its plan in its manifest. */
-static clv_status find_plan(const char *path, clv_arena *arena, clv_plan_file *ret, clv_error *err)
+static clv_status read_path(const char *path, clv_arena *arena, clv_plan_file *ret, clv_error *err)
 {
     int folder = clv_open_folder(path);
-    ret->path = path;
-    if (folder < 0)
-        return CLV_OK;
-    close(folder);
-    ret->path = clv_arena_printf(arena, "%s/" CLV_MANIFEST_NAME, path);
-    ret->key = CLV_MANIFEST_PLAN;
-    return ret->path ? CLV_OK : clv_fail_nomem(err, "a plan");
+    ret->path = folder < 0 ? path : clv_arena_printf(arena, "%s/" CLV_MANIFEST_NAME, path);
+    ret->key = folder < 0 ? NULL : CLV_MANIFEST_PLAN;
+    if (folder >= 0)
+        close(folder);
+    if (!ret->path)
+        return clv_fail_nomem(err, "a plan");
+    clv_finish_units_beside(ret->path); /* of a run that was killed while it named its files */
+    const clv_folder_file in = { path, CLV_MANIFEST_NAME, FILE_MAX };
+    return folder < 0 ? clv_read_file(path, FILE_MAX, arena, &ret->text, &ret->n, err)
+                      : clv_read_folder_file(&in, arena, &ret->text, &ret->n, err);
 }
 
 clv_status clv_plan_open_path(const char *path, const clv_model *model, const char *name,
                               clv_arena *arena, clv_plan **ret, clv_error *err)
 {
     clv_plan_file file = { .path = NULL };
-    CLV_TRY(find_plan(path, arena, &file, err));
-    clv_finish_units_beside(file.path); /* of a run that was killed while it named its files */
-    CLV_TRY(clv_read_file(file.path, FILE_MAX, arena, &file.text, &file.n, err));
+    CLV_TRY(read_path(path, arena, &file, err));
     return clv_plan_open(&file, model, name, arena, ret, err);
 }
 

@@ -22,10 +22,11 @@ static clv_status read_manifest(const char *folder, clv_arena *arena, clv_json *
                                 clv_error *err)
 {
     const char *text, *path = clv_arena_printf(arena, "%s/" CLV_MANIFEST_NAME, folder);
+    const clv_folder_file file = { folder, CLV_MANIFEST_NAME, MANIFEST_MAX };
     size_t n;
     if (!path)
         return clv_fail_nomem(err, WHAT);
-    CLV_TRY(clv_read_file(path, MANIFEST_MAX, arena, &text, &n, err));
+    CLV_TRY(clv_read_folder_file(&file, arena, &text, &n, err));
     return clv_json_parse(text, n, path, ret, err);
 }
 

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,4 +51,28 @@ Test(file, one_place_has_many_names)
         cr_expect_eq(clv_same_place(cases[i].b, cases[i].a), cases[i].same, "'%s' and '%s'",
                      cases[i].b, cases[i].a);
     }
+}
+
+static clv_status read_in(const char *where, const char *name, clv_arena *arena, clv_error *err)
+{
+    const clv_folder_file file = { where, name, 8 };
+    const char *text;
+    size_t n;
+    return clv_read_folder_file(&file, arena, &text, &n, err);
+}
+
+Test(file, one_of_a_folder_does_not_lead_out_of_it)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_error err;
+    cr_assert_eq(symlink("../a", "sub/out"), 0);
+    cr_assert_eq(symlink("soft", "in"), 0);
+    cr_expect_eq(read_in("here", "in", arena, &err), CLV_OK);
+    cr_expect_eq(read_in("sub", "out", arena, &err), CLV_EFORMAT);
+    cr_expect(strstr(err.message, "sub/out"), "%s", err.message);
+    cr_expect_eq(read_in("sub", "none", arena, &err), CLV_EIO);
+    cr_expect_eq(read_in("none", "a", arena, &err), CLV_EIO);
+    clv_arena_free(arena);
+    remove("sub/out");
+    remove("in");
 }

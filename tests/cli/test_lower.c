@@ -716,4 +716,5 @@ Test(lower, a_folder_edited_by_hand_is_not_run)
     run_refuses("sed -i 's/\"name\": \"x\"/\"name\": \"z\"/' manifest.json", "manifest");
     run_refuses("sed -i 's/\"form\"/\"from\"/' manifest.json", "manifest.json");
     run_refuses("truncate -s -20 manifest.json", "manifest.json");
+    run_refuses("ln -sf ../d/manifest.json .", "c/manifest.json is a link that leads out of the folder");
 }

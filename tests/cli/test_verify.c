@@ -158,6 +158,11 @@ Test(verify, a_folder_needs_no_plan_beside_it)
     file_write(folder, "low/manifest.json", text, n);
     free(text);
     refused(65, "m.onnx low --proof-only", "has no 'plan'");
+    file_write(folder, "manifest.json", "", 0);
+    run_result link = run_in(folder, "ln -sf ../manifest.json low/manifest.json");
+    cr_assert_eq(link.code, 0, "%s", link.err);
+    run_free(&link);
+    refused(65, "m.onnx low --proof-only", "low/manifest.json");
 }
 
 Test(verify, takes_a_plan_with_a_byte_order_mark)
