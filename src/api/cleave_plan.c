@@ -269,7 +269,7 @@ static clv_status read_annotations(const cleave_model *m, const cleave_model *an
                                    const char *configuration, cleave_plan *p, clv_error *err)
 {
     const char *difference;
-    const clv_annotated_plan_request req = { .file = annotated->file,
+    const clv_annotated_model req = { .file = annotated->file,
                                              .model = annotated->model,
                                              .name = annotated->name,
                                              .configuration = configuration,

@@ -21,36 +21,42 @@ static clv_status begin(const clv_annotated_stages *s, int32_t n_devices, clv_ar
     return CLV_OK;
 }
 
-static clv_status read_mesh(const char *text, clv_plan *plan, clv_arena *arena, clv_error *err)
+/* A metadata entry, and the member of a plan that it is. */
+typedef struct {
+    const char *name, *member;
+    clv_status (*read)(const clv_json_at *, clv_plan *, clv_arena *, clv_error *);
+} entry;
+
+static const entry of_mesh = { CLV_MESH_KEY, "mesh", clv_plan_read_mesh };
+static const entry of_uneven = { CLV_UNEVEN_KEY, "uneven_parts", clv_plan_read_found };
+
+/* text: an object that has the member alone. */
+static clv_status read_entry(const entry *e, const char *text, clv_plan *plan, clv_arena *arena,
+                             clv_error *err)
 {
-    static const char *const keys[] = { "mesh", NULL };
+    const char *const keys[] = { e->member, NULL };
     clv_json *json = NULL;
-    CLV_TRY(clv_json_parse(text, strlen(text), CLV_MESH_KEY, &json, err));
-    clv_json_at root = clv_json_root(json, CLV_MESH_KEY), mesh;
+    clv_json_at value;
+    CLV_TRY(clv_json_parse(text, strlen(text), e->name, &json, err));
+    clv_json_at root = clv_json_root(json, e->name);
     clv_status status = clv_json_keys(&root, keys, err);
     if (status == CLV_OK)
-        status = clv_json_member(&root, keys[0], true, &mesh, err);
+        status = clv_json_member(&root, e->member, true, &value, err);
     if (status == CLV_OK)
-        status = clv_plan_read_mesh(&root, plan, arena, err);
+        status = e->read(&root, plan, arena, err);
     clv_json_free(json);
     return status;
 }
 
-/* The list that a plan has as a member. */
-static clv_status read_uneven(const char *list, clv_plan *plan, clv_arena *arena, clv_error *err)
+static clv_status read_entries(const clv_annotation_set *set, clv_plan *plan, clv_arena *arena,
+                               clv_error *err)
 {
-    static const char *const keys[] = { "uneven_parts", NULL };
-    const char *text = clv_arena_printf(arena, "{\"%s\":%s}", keys[0], list);
-    clv_json *json = NULL;
-    if (!text)
-        return clv_fail_nomem(err, "an annotated mesh");
-    CLV_TRY(clv_json_parse(text, strlen(text), CLV_UNEVEN_KEY, &json, err));
-    clv_json_at root = clv_json_root(json, CLV_UNEVEN_KEY);
-    clv_status status = clv_json_keys(&root, keys, err);
-    if (status == CLV_OK)
-        status = clv_plan_read_found(&root, plan, arena, err);
-    clv_json_free(json);
-    return status;
+    CLV_TRY(read_entry(&of_mesh, set->mesh, plan, arena, err));
+    if (!set->uneven)
+        return CLV_OK;
+    const char *text = clv_arena_printf(arena, "{\"%s\":%s}", of_uneven.member, set->uneven);
+    return text ? read_entry(&of_uneven, text, plan, arena, err)
+                : clv_fail_nomem(err, "an annotated mesh");
 }
 
 /* The devices of mesh m of the specs, as the mesh of the plan that has its first one. */
@@ -87,9 +93,7 @@ clv_status clv_annotated_mesh_read(const clv_annotation_set *set, const clv_conf
     if (!device)
         return clv_fail_nomem(err, "an annotated mesh");
     CLV_TRY(begin(io, (int32_t)of->num_devices, arena, &plan, err));
-    CLV_TRY(read_mesh(set->mesh, &plan, arena, err));
-    if (set->uneven)
-        CLV_TRY(read_uneven(set->uneven, &plan, arena, err));
+    CLV_TRY(read_entries(set, &plan, arena, err));
     for (int32_t m = 0; m < io->n_meshes; m++)
         CLV_TRY(order_mesh(&plan, io, m, device, err));
     io->device = device;

@@ -10,13 +10,13 @@
 #include "notation/layout_text.h"
 #include "notation/spec_shards.h"
 #include "pipeline/annotated_mesh.h"
+#include "pipeline/annotated_notes.h"
 #include "pipeline/annotated_stages.h"
 #include "pipeline/plan_open.h"
 #include "plan/plan_annotations.h"
 #include "plan/plan_check.h"
 #include "plan/plan_mesh.h"
 #include "proto/fingerprint.h"
-#include "proto/read_annotations.h"
 #include "sharding/graph_factors.h"
 #include "sharding/mesh_levels.h"
 #include "sharding/refine_uneven.h"
@@ -26,13 +26,11 @@
 enum { INPUT_MOVES = 1000, OUTPUT_MOVES = 10, REFUSED = -1 };
 
 typedef struct {
-    const clv_annotated_plan_request *req;
+    const clv_annotated_model *of;
     const clv_graph *g;
     const clv_types *types;
     clv_arena *arena, *scratch;
-    clv_annotation_set set;
-    const clv_configuration *configuration;
-    const clv_node_annotation **note_of; /* by operator */
+    clv_annotated_notes notes;
     clv_annotated_stages stages;
     clv_annotated_mesh said;
     clv_plan *plan;
@@ -49,94 +47,13 @@ typedef struct {
 
 static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, "an annotated plan"); }
 
-/* -- what the file says -- */
-
-static clv_status choose_configuration(building *b, clv_error *err)
-{
-    const clv_annotation_set *set = &b->set;
-    const char *wanted = b->req->configuration;
-    if (set->n_faults > 0)
-        return clv_fail(err, CLV_EFORMAT, "%s: %s", b->req->name, set->faults[0]);
-    if (set->n_configurations == 0)
-        return clv_fail(err, CLV_EFORMAT, "%s has no multi-device annotations", b->req->name);
-    if (!wanted && set->n_configurations > 1)
-        return clv_fail(err, CLV_EUSAGE,
-                        "%s has %d configurations, '%.80s' and '%.80s' among them, expected the "
-                        "name of one",
-                        b->req->name, (int)set->n_configurations, set->configurations[0].name,
-                        set->configurations[1].name);
-    for (int32_t i = 0; i < set->n_configurations; i++)
-        if (!wanted || strcmp(set->configurations[i].name, wanted) == 0)
-            b->configuration = &set->configurations[i];
-    if (!b->configuration)
-        return clv_fail(err, CLV_EUSAGE, "%s has no configuration '%.80s', but '%.80s'",
-                        b->req->name, wanted, set->configurations[0].name);
-    if (b->configuration->num_devices < 1 || b->configuration->num_devices > CLV_DEVICES_MAX)
-        return clv_fail(err, CLV_ELIMIT, "configuration '%.80s' has %lld devices, expected 1 to %d",
-                        b->configuration->name, (long long)b->configuration->num_devices,
-                        CLV_DEVICES_MAX);
-    return CLV_OK;
-}
-
-static clv_status check_note(building *b, const clv_op_info *op, const clv_node_annotation *note,
-                             clv_error *err)
-{
-    for (int32_t i = 0; i < note->n_specs; i++) {
-        clv_tensor t = clv_op_operand(b->g, op, note->specs[i].tensor);
-        const clv_type *type = t.i >= 0 ? &b->types->of[t.i] : NULL;
-        clv_tensor_split split;
-        clv_error inner;
-        if (!type)
-            return clv_fail(err, CLV_EFORMAT,
-                            "node '%.*s' has a spec for '%.80s', which it neither reads nor writes",
-                            CLV_STR_ARG(op->label), note->specs[i].tensor);
-        clv_status status =
-            clv_spec_check(&note->specs[i], type->kind == CLV_TYPE_TENSOR ? type->rank : 0,
-                           b->configuration->num_devices, b->scratch, &inner);
-        if (status != CLV_OK)
-            return clv_fail(err, status, "node '%.*s': %s", CLV_STR_ARG(op->label), inner.message);
-        if (note->specs[i].n_dims > 0 && !clv_split_of_type(type, &split))
-            return clv_fail(err, CLV_EUNSUPP,
-                            "node '%.*s' has a spec that splits '%.80s', whose size is not known: "
-                            "give its symbols sizes",
-                            CLV_STR_ARG(op->label), note->specs[i].tensor);
-    }
-    return CLV_OK;
-}
-
-static clv_status find_notes(building *b, clv_error *err)
-{
-    const clv_annotation_set *set = &b->set;
-    int32_t *op_at = CLV_NEW_ARRAY(b->arena, int32_t, b->g->n_ops);
-    b->note_of = CLV_NEW_ARRAY(b->arena, const clv_node_annotation *, b->g->n_ops);
-    if (!op_at || !b->note_of)
-        return no_memory(err);
-    for (int32_t i = 0; i < b->g->n_ops; i++)
-        op_at[b->g->ops[i].file_index] = i;
-    CLV_TRY(clv_onnx_read_annotations(b->req->file, b->arena, &b->set, err));
-    CLV_TRY(choose_configuration(b, err));
-    for (int32_t i = 0; i < set->n_nodes; i++) {
-        const clv_node_annotation *note = &set->nodes[i].note;
-        int32_t op = op_at[set->nodes[i].file_index];
-        if (strcmp(note->configuration, b->configuration->name) != 0)
-            continue;
-        if (b->note_of[op])
-            return clv_fail(err, CLV_EFORMAT,
-                            "node '%.*s' has two entries of configuration '%.80s', expected one",
-                            CLV_STR_ARG(b->g->ops[op].label), note->configuration);
-        CLV_TRY(check_note(b, &b->g->ops[op], note, err));
-        b->note_of[op] = note;
-    }
-    return CLV_OK;
-}
-
 static clv_status find_types(building *b, clv_error *err)
 {
-    const clv_binding *all = b->req->bindings;
-    int32_t n = b->req->n_bindings;
+    const clv_binding *all = b->of->bindings;
+    int32_t n = b->of->n_bindings;
     clv_inference *inference;
-    CLV_TRY(clv_bindings_complete(b->req->model, b->arena, &all, &n, err));
-    CLV_TRY(clv_infer(b->req->model, all, n, b->arena, &inference, err));
+    CLV_TRY(clv_bindings_complete(b->of->model, b->arena, &all, &n, err));
+    CLV_TRY(clv_infer(b->of->model, all, n, b->arena, &inference, err));
     b->types = inference->main;
     return CLV_OK;
 }
@@ -145,15 +62,15 @@ static clv_status find_types(building *b, clv_error *err)
 
 static clv_status add_devices(building *b, clv_error *err)
 {
-    int32_t n = (int32_t)b->configuration->num_devices, per_mesh = b->stages.per_mesh;
+    int32_t n = (int32_t)b->notes.configuration->num_devices, per_mesh = b->stages.per_mesh;
     clv_plan *plan = b->plan;
     int32_t *device_of_op = CLV_NEW_ARRAY(b->arena, int32_t, b->g->n_ops);
     plan->devices = CLV_NEW_ARRAY(b->arena, clv_plan_device, n);
     if (!plan->devices || !device_of_op)
         return no_memory(err);
     for (int32_t d = 0; d < n; d++) {
-        const char *name = b->configuration->n_device > 0
-                               ? b->configuration->device[d]
+        const char *name = b->notes.configuration->n_device > 0
+                               ? b->notes.configuration->device[d]
                                : clv_arena_printf(b->arena, "device%d", (int)d);
         if (!name)
             return no_memory(err);
@@ -182,16 +99,16 @@ static clv_status add_devices(building *b, clv_error *err)
 
 static clv_status add_bindings(building *b, clv_error *err)
 {
-    const clv_annotated_plan_request *req = b->req;
-    const char **all = CLV_NEW_ARRAY(b->arena, const char *, req->n_bindings);
+    const clv_annotated_model *of = b->of;
+    const char **all = CLV_NEW_ARRAY(b->arena, const char *, of->n_bindings);
     if (!all)
         return no_memory(err);
-    for (int32_t i = 0; i < req->n_bindings; i++)
-        if (!(all[i] = clv_arena_printf(b->arena, "%.*s=%lld", CLV_STR_ARG(req->bindings[i].symbol),
-                                        (long long)req->bindings[i].value)))
+    for (int32_t i = 0; i < of->n_bindings; i++)
+        if (!(all[i] = clv_arena_printf(b->arena, "%.*s=%lld", CLV_STR_ARG(of->bindings[i].symbol),
+                                        (long long)of->bindings[i].value)))
             return no_memory(err);
     b->plan->bindings = all;
-    b->plan->n_bindings = req->n_bindings;
+    b->plan->n_bindings = of->n_bindings;
     return CLV_OK;
 }
 
@@ -200,13 +117,13 @@ static clv_status begin_plan(building *b, clv_error *err)
     b->plan = CLV_NEW(b->arena, clv_plan);
     if (!b->plan)
         return no_memory(err);
-    const char *name = clv_arena_printf(b->arena, "%s", b->req->name);
+    const char *name = clv_arena_printf(b->arena, "%s", b->of->name);
     if (!name)
         return no_memory(err);
     *b->plan = (clv_plan){ .model = name,
-                           .fingerprint = clv_onnx_fingerprint(b->req->model),
-                           .configuration = b->configuration->name,
-                           .cluster = b->configuration->name,
+                           .fingerprint = clv_onnx_fingerprint(b->of->model),
+                           .configuration = b->notes.configuration->name,
+                           .cluster = b->notes.configuration->name,
                            .compiler = "none",
                            .outcome = CLV_FITS,
                            .n_stages = b->stages.n_stages,
@@ -229,7 +146,7 @@ typedef struct {
 
 static operand operand_of(const building *b, int32_t op, clv_tensor t)
 {
-    const clv_node_annotation *note = b->note_of[op];
+    const clv_node_annotation *note = b->notes.note_of[op];
     operand ret = { op, t, NULL };
     for (int32_t i = 0; note && t.i >= 0 && i < note->n_specs && !ret.spec; i++)
         if (clv_str_is(clv_tensor_at(b->g, t)->name, note->specs[i].tensor))
@@ -441,7 +358,7 @@ static clv_status split_operator(building *b, int32_t op, bool *ret_found, clv_e
     const clv_op_info *info = &b->g->ops[op];
     clv_op_choice choice = { { -1, -1, -1 } };
     *ret_found = true;
-    if (clv_shard_takes_part(b->types, (clv_op){ op }) || b->note_of[op])
+    if (clv_shard_takes_part(b->types, (clv_op){ op }) || b->notes.note_of[op])
         CLV_TRY(choose(b, op, &choice, ret_found, err));
     if (!*ret_found)
         return note_failure(b, op, "takes its inputs as their specs say", err);
@@ -471,7 +388,7 @@ static clv_status begin_form(building *b, const clv_mesh_form *form, const clv_c
         b->meshes[m] = b->mesh;
         b->meshes[m].device = b->stages.device + m * b->stages.per_mesh;
     }
-    CLV_TRY(clv_factors_all(b->req->model, b->types, b->arena, &all, err));
+    CLV_TRY(clv_factors_all(b->of->model, b->types, b->arena, &all, err));
     CLV_TRY(clv_factors_for_mesh(b->types, all, &b->mesh, b->arena, &cut, err));
     b->factors = cut;
     b->n_collectives = 0;
@@ -549,7 +466,7 @@ static clv_status split_all(building *b, clv_error *err)
     for (int32_t i = 0; i < n && !found; i++)
         CLV_TRY(try_form(b, &forms[i], cluster, &found, err));
     if (!found)
-        return clv_fail(err, CLV_EUNSUPP, "%s: %s", b->req->name, b->why_not);
+        return clv_fail(err, CLV_EUNSUPP, "%s: %s", b->of->name, b->why_not);
     return take_mesh(b, err);
 }
 
@@ -563,7 +480,7 @@ static clv_status add_given(building *b, clv_error *err)
     for (int32_t i = 0; i < b->g->n_ops; i++)
         op_at[b->g->ops[i].file_index] = i;
     for (int32_t at = 0; at < b->g->n_ops; at++) {
-        const clv_node_annotation *note = b->note_of[op_at[at]];
+        const clv_node_annotation *note = b->notes.note_of[op_at[at]];
         if (!note)
             continue;
         clv_plan_annotation *one = &given[b->plan->n_annotations++];
@@ -580,25 +497,26 @@ static clv_status add_given(building *b, clv_error *err)
 static clv_status build(building *b, clv_error *err)
 {
     CLV_TRY(find_types(b, err));
-    CLV_TRY(find_notes(b, err));
-    const clv_annotated_nodes nodes = { b->g, b->note_of, b->configuration->num_devices };
+    CLV_TRY(clv_annotated_notes_read(b->of, b->types, b->arena, b->scratch, &b->notes, err));
+    const clv_annotated_nodes nodes = { b->g, b->notes.note_of,
+                                        b->notes.configuration->num_devices };
     CLV_TRY(clv_annotated_stages_find(&nodes, b->arena, &b->stages, err));
-    CLV_TRY(
-        clv_annotated_mesh_read(&b->set, b->configuration, &b->stages, b->arena, &b->said, err));
+    CLV_TRY(clv_annotated_mesh_read(&b->notes.set, b->notes.configuration, &b->stages, b->arena,
+                                    &b->said, err));
     CLV_TRY(begin_plan(b, err));
     if (b->stages.per_mesh > 1) {
         CLV_TRY(split_all(b, err));
         CLV_TRY(add_given(b, err));
     }
     CLV_TRY(clv_plan_check(b->plan, b->g, b->arena, err));
-    return b->stages.per_mesh > 1 ? clv_plan_derive(b->plan, b->req->model, b->arena, err) : CLV_OK;
+    return b->stages.per_mesh > 1 ? clv_plan_derive(b->plan, b->of->model, b->arena, err) : CLV_OK;
 }
 
-clv_status clv_plan_of_annotations(const clv_annotated_plan_request *req, clv_arena *arena,
-                                   clv_plan **ret, clv_error *err)
+clv_status clv_plan_of_annotations(const clv_annotated_model *of, clv_arena *arena, clv_plan **ret,
+                                   clv_error *err)
 {
-    building b = { .req = req,
-                   .g = req->model->main,
+    building b = { .of = of,
+                   .g = of->model->main,
                    .arena = arena,
                    .scratch = clv_arena_new(clv_arena_alloc(arena), 0) };
     if (!b.scratch)

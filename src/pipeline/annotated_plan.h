@@ -12,26 +12,15 @@
 #ifndef CLV_PIPELINE_ANNOTATED_PLAN_H
 #define CLV_PIPELINE_ANNOTATED_PLAN_H
 
-#include "graph/bindings.h"
-#include "graph/graph.h"
+#include "pipeline/annotated_notes.h"
 #include "plan/plan.h"
-#include "proto/onnx_file.h"
-
-typedef struct {
-    const clv_onnx_file *file;
-    const clv_model *model;    /* of the file */
-    const char *name;          /* of the file, without folder */
-    const char *configuration; /* NULL: the only one that the file has */
-    const clv_binding *bindings;
-    int32_t n_bindings;
-} clv_annotated_plan_request;
 
 /* A plan that clv_plan_check() has passed and whose specs are those of the file, tensor by tensor.
  * CLV_EUSAGE: the file has no such configuration, or several. CLV_EFORMAT: an annotation is
  * malformed or contradicts others. CLV_EUNSUPP: legal, but no plan is like that: stages of unequal
  * numbers of devices, specs of a node that no split gives, a tensor of open size. Each names the
  * node. In the arena. O(meshes * operators * choices * devices). */
-clv_status clv_plan_of_annotations(const clv_annotated_plan_request *req, clv_arena *arena,
-                                   clv_plan **ret, clv_error *err);
+clv_status clv_plan_of_annotations(const clv_annotated_model *of, clv_arena *arena, clv_plan **ret,
+                                   clv_error *err);
 
 #endif

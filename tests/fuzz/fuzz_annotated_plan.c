@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == CLV_OK)
         status = clv_onnx_read(file, arena, &model, &err);
     if (status == CLV_OK) {
-        const clv_annotated_plan_request req = { .file = file, .model = model, .name = "m.onnx" };
+        const clv_annotated_model req = { .file = file, .model = model, .name = "m.onnx" };
         must(clv_onnx_same_model(file, file, arena, &difference, &err) != CLV_OK || !difference);
         status = clv_plan_of_annotations(&req, arena, &plan, &err);
         must((status == CLV_OK) == (plan != NULL));
