@@ -289,20 +289,25 @@ static clv_status open_relaxation(const request *q, int32_t near, relaxation *r,
 /* Infinite where nothing fits: then nothing is proven. */
 static double proven_ns(double ns) { return isfinite(ns) ? floor(ns) : 0; }
 
+/* The longest path of the whole problem, nothing sent. The backbone is lost. */
+static double longest_path_ns(relaxation *r)
+{
+    int32_t n_units = r->b.p->n_units;
+    clv_segment all = { .first = -1, .last = n_units - 1, .is_end = true };
+    for (int32_t u = 0; u < n_units; u++)
+        r->b.backbone.unit[u] = r->b.backbone.at[u] = u;
+    clv_segment_time_split(&r->b, &all);
+    return n_units > 0 ? proven_ns(least_of(&r->b, r->b.split_ns)) : 0;
+}
+
 /* The cheap bound, with one width of the backbone. */
 static clv_status bound_at_width(const request *q, int32_t near, double *ret_ns, clv_error *err)
 {
     clv_mark mark = clv_arena_mark(q->scratch);
-    clv_segment all = { .first = -1, .last = q->p->n_units - 1, .is_end = true };
     relaxation r;
     CLV_TRY(open_relaxation(q, near, &r, err));
     *ret_ns = proven_ns(solve_at_prices(&r));
-    /* the longest path of the whole problem, nothing sent; the backbone is lost */
-    for (int32_t u = 0; u < q->p->n_units; u++)
-        r.b.backbone.unit[u] = r.b.backbone.at[u] = u;
-    clv_segment_time_split(&r.b, &all);
-    double longest_ns = q->p->n_units > 0 ? least_of(&r.b, r.b.split_ns) : 0;
-    *ret_ns = clv_larger_ns(*ret_ns, proven_ns(longest_ns));
+    *ret_ns = clv_larger_ns(*ret_ns, longest_path_ns(&r));
     clv_arena_rewind(q->scratch, mark);
     return CLV_OK;
 }
@@ -371,4 +376,21 @@ clv_status clv_bound_latency(const clv_partition_problem *p, const clv_bound_opt
     made.ns = (int64_t)clv_larger_ns(best, (double)work);
     *ret = made;
     return CLV_OK;
+}
+
+clv_status clv_bound_critical_path(const clv_partition_problem *p, clv_arena *arena,
+                                   int64_t *ret_ns, clv_error *err)
+{
+    clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
+    request q = { p, &(clv_bound_options){ .near = 0 }, scratch };
+    relaxation r;
+    if (!scratch)
+        return clv_fail_nomem(err, "a bound");
+    clv_status status = clv_problem_without_known_nets(p, scratch, &q.p, err);
+    if (status == CLV_OK)
+        status = open_relaxation(&q, widths[0], &r, err);
+    if (status == CLV_OK)
+        *ret_ns = (int64_t)longest_path_ns(&r);
+    clv_arena_free(scratch);
+    return status;
 }

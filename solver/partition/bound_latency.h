@@ -26,4 +26,10 @@
 clv_status clv_bound_latency(const clv_partition_problem *p, const clv_bound_options *options,
                              clv_arena *arena, clv_bound *ret, clv_error *err);
 
+/* The critical path by itself (Kelley, Walker 1959), each unit on the kind that is fastest, nothing
+ * sent: a bound of the latency too, and never more than the one above. CLV_ENOMEM. O(nets' readers
+ * * kinds^2). */
+clv_status clv_bound_critical_path(const clv_partition_problem *p, clv_arena *arena,
+                                   int64_t *ret_ns, clv_error *err);
+
 #endif

@@ -42,16 +42,36 @@ typedef struct {
     int64_t latency_ns, period_ns;
 } floors;
 
-static clv_status find_floors(const clv_stage_search *s, floors *ret, clv_error *err)
+/* Could n micro-batches give less than a full pipeline? */
+static bool may_give_less(const floors *least, int32_t n, clv_objval full)
+{
+    return clv_objval_less(
+        clv_objval_whole(clv_micro_share_ns(least->latency_ns, least->period_ns, n)), full);
+}
+
+static bool may_any_give_less(const floors *least, int32_t n_devices, clv_objval full)
+{
+    bool may = may_give_less(least, 1, full);
+    for (int32_t n = 2; n < n_devices && !may; n *= 2)
+        may = may_give_less(least, n, full);
+    return may;
+}
+
+/* The costly bound of the latency only where the critical path does not rule all numbers out. */
+static clv_status find_floors(const clv_stage_search *s, clv_objval full, floors *ret,
+                              clv_error *err)
 {
     const clv_partition_problem *p = s->overlay ? s->overlay->whole : s->problem;
+    CLV_TRY(clv_bound_work(p, s->arena, &ret->period_ns, err));
+    CLV_TRY(clv_bound_critical_path(p, s->arena, &ret->latency_ns, err));
+    if (!may_any_give_less(ret, s->cluster->n_devices, full))
+        return CLV_OK;
     clv_bound latency = { .device_of = CLV_NEW_ARRAY(s->arena, int32_t, p->n_units),
                           .orders = CLV_NEW_ARRAY(s->arena, int32_t,
                                                   CLV_BOUND_ORDERS * (size_t)p->n_devices) };
     if (!latency.device_of || !latency.orders)
         return clv_fail_nomem(err, "a number of micro-batches");
     CLV_TRY(clv_bound_latency(p, &(clv_bound_options){ .near = 0 }, s->arena, &latency, err));
-    CLV_TRY(clv_bound_work(p, s->arena, &ret->period_ns, err));
     ret->latency_ns = latency.ns;
     return CLV_OK;
 }
@@ -86,11 +106,10 @@ static clv_status find_with_fewer(clv_stage_search *s, const clv_partition_optio
     clv_objval full = f->best.solve.value;
     bool is_full = f->best.solve.found;
     if (is_full)
-        CLV_TRY(find_floors(s, &least, err));
+        CLV_TRY(find_floors(s, full, &least, err));
     for (int32_t n = 1; n == 1 || n < s->cluster->n_devices; n *= 2) {
         clv_partition_result more = { .n_judged = 0 };
-        int64_t least_ns = clv_micro_share_ns(least.latency_ns, least.period_ns, n);
-        if (is_full && !clv_objval_less(clv_objval_whole(least_ns), full))
+        if (is_full && !may_give_less(&least, n, full))
             continue;
         judge_memory_for(s, n, CLV_MICRO_MEMORY);
         CLV_TRY(find_with(s, options, find, &more, err));
