@@ -9,6 +9,8 @@
 /* Bytes of the character at s, of n left; 0 where it is not to be shown. */
 static size_t shown_as_it_is(const unsigned char *s, size_t n)
 {
+    if (s[0] >= 0x20 && s[0] < 0x7f) /* nearly all are */
+        return 1;
     int size = clv_utf8_char(s, n);
     bool is_control = s[0] < 0x20 || s[0] == 0x7f || (size == 2 && s[0] == 0xc2 && s[1] < 0xa0);
 
@@ -24,7 +26,9 @@ size_t clv_show(char *to, size_t size, const char *s, size_t n)
         size_t whole = shown_as_it_is(from + i, n - i), room = whole ? whole : CLV_SHOWN_MAX;
         if (room >= size - at)
             break;
-        if (whole)
+        if (whole == 1)
+            to[at] = s[i];
+        else if (whole)
             memcpy(to + at, s + i, whole);
         else
             snprintf(to + at, size - at, "\\x%02x", from[i]);

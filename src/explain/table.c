@@ -47,6 +47,15 @@ static void find_widths(const clv_table *t, int32_t *width)
         width[0] = width[0] - over > NAME_LEAST ? width[0] - over : NAME_LEAST;
 }
 
+static void add_spaces(clv_text *text, int32_t n)
+{
+    static const char spaces[] = "                ";
+    const int32_t most = sizeof spaces - 1;
+
+    for (; n > 0; n -= most)
+        clv_text_add(text, spaces, (size_t)(n < most ? n : most));
+}
+
 static void put_row(const clv_table *t, clv_text *text, const int32_t *width,
                     const char *const *cells)
 {
@@ -58,13 +67,12 @@ static void put_row(const clv_table *t, clv_text *text, const int32_t *width,
         if (!right)
             cell = clv_cell_str_cut(text, clv_str_of(cell), width[c]);
         int32_t pad = width[c] - clv_show_width(cell);
-        if (right)
-            clv_text_printf(text, "%*s%s", (int)(pad > 0 ? pad : 0), "", cell);
-        else
-            clv_text_printf(text, "%s%*s", cell, (int)(pad > 0 && !last ? pad : 0), "");
-        clv_text_printf(text, "%*s", last ? 0 : GAP, "");
+        add_spaces(text, right ? pad : 0);
+        clv_text_add(text, cell, strlen(cell));
+        if (!last)
+            add_spaces(text, (right || pad < 0 ? 0 : pad) + GAP);
     }
-    clv_text_printf(text, "\n");
+    clv_text_add(text, "\n", 1);
 }
 
 clv_table clv_table_of(const char *const *titles, int32_t n_columns)

@@ -36,12 +36,14 @@ void clv_text_add(clv_text *text, const char *bytes, size_t n)
 void clv_text_printf(clv_text *text, const char *fmt, ...)
 {
     va_list args, again;
+    size_t room = text->failed ? 0 : text->cap - text->n;
 
     va_start(args, fmt);
     va_copy(again, args);
-    int n = vsnprintf(NULL, 0, fmt, args);
+    int n = vsnprintf(room > 0 ? text->at + text->n : NULL, room, fmt, args);
     if (n >= 0 && make_room(text, (size_t)n)) {
-        vsnprintf(text->at + text->n, (size_t)n + 1, fmt, again);
+        if ((size_t)n >= room)
+            vsnprintf(text->at + text->n, (size_t)n + 1, fmt, again);
         text->n += (size_t)n;
     }
     va_end(again);
