@@ -13,6 +13,7 @@
 #include "base/text_digest.h"
 #include "run/manifest_check.h"
 
+#define NAME         "manifest.json"
 #define MANIFEST_MAX ((size_t)1 << 30) /* bytes; one of a thousand devices has some megabytes */
 
 typedef struct {
@@ -350,7 +351,7 @@ clv_status clr_manifest_parse(const char *text, size_t n, const char *folder, cl
 {
     clr_program program = { .folder = folder };
     const reader r = { &program, arena };
-    const char *what = clv_arena_printf(arena, "%s/manifest.json", folder);
+    const char *what = clv_arena_printf(arena, "%s/" NAME, folder);
     clv_json *json = NULL;
 
     if (!what)
@@ -380,8 +381,8 @@ static clv_status note_change(const char *text, size_t n, const char *path, clv_
 
 clv_status clr_manifest_read(const char *folder, clv_arena *arena, clr_program *ret, clv_error *err)
 {
-    const char *text = NULL, *path = clv_arena_printf(arena, "%s/manifest.json", folder);
-    const clv_folder_file file = { folder, "manifest.json", MANIFEST_MAX };
+    const char *text = NULL, *path = clv_arena_printf(arena, "%s/" NAME, folder);
+    const clv_folder_file file = { folder, NAME, MANIFEST_MAX };
     clr_program program;
     size_t n = 0;
 

@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/open_inside.h"
-
 static clv_status read_all(int fd, const char *path, size_t n, char *text, clv_error *err)
 {
     for (size_t done = 0; done < n;) {
@@ -47,21 +45,28 @@ clv_status clv_read_file(const char *path, size_t max, clv_arena *arena, const c
     return clv_read_opened(&(clv_opened_file){ fd, path, max }, arena, ret_text, ret_n, err);
 }
 
+clv_status clv_read_inside(const clv_file_inside *file, size_t max, clv_arena *arena,
+                           const char **ret_text, size_t *ret_n, clv_error *err)
+{
+    clv_opened_file opened = { -1, file->path, max };
+    clv_file_id id;
+    CLV_TRY(clv_open_inside_or_fail(file, &opened.fd, &id, err));
+    return clv_read_opened(&opened, arena, ret_text, ret_n, err);
+}
+
 clv_status clv_read_folder_file(const clv_folder_file *file, clv_arena *arena,
                                 const char **ret_text, size_t *ret_n, clv_error *err)
 {
-    clv_opened_file opened = { -1, clv_arena_printf(arena, "%s/%s", file->folder, file->name),
-                               file->max };
-    if (!opened.path)
+    clv_file_inside in = { -1, file->name,
+                           clv_arena_printf(arena, "%s/%s", file->folder, file->name) };
+    if (!in.path)
         return clv_fail_nomem(err, "a path");
-    int folder = clv_open_folder(file->folder);
-    if (folder < 0)
+    in.folder = clv_open_folder(file->folder);
+    if (in.folder < 0)
         return clv_fail(err, CLV_EIO, "could not open %s: %s", file->folder, strerror(errno));
-    clv_file_id id;
-    clv_status status = clv_open_inside_or_fail(
-        &(clv_file_inside){ folder, file->name, opened.path }, &opened.fd, &id, err);
-    close(folder);
-    return status == CLV_OK ? clv_read_opened(&opened, arena, ret_text, ret_n, err) : status;
+    clv_status status = clv_read_inside(&in, file->max, arena, ret_text, ret_n, err);
+    close(in.folder);
+    return status;
 }
 
 clv_status clv_read_opened(const clv_opened_file *file, clv_arena *arena, const char **ret_text,

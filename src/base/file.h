@@ -6,13 +6,17 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/open_inside.h"
 
 /* The file's bytes, with a NUL behind them that *ret_n does not count. Not a regular file, missing,
  * unreadable: CLV_EIO; longer than max bytes: CLV_ELIMIT. The sentence names the path. */
 clv_status clv_read_file(const char *path, size_t max, clv_arena *arena, const char **ret_text,
                          size_t *ret_n, clv_error *err);
 
-/* The same of a file of a folder: CLV_EFORMAT where it is a link that leads out. */
+/* The same of a file below a folder: CLV_EFORMAT where it is a link that leads out. */
+clv_status clv_read_inside(const clv_file_inside *file, size_t max, clv_arena *arena,
+                           const char **ret_text, size_t *ret_n, clv_error *err);
+/* And of a folder that is not open yet. */
 typedef struct {
     const char *folder, *name; /* a path; below it */
     size_t max;

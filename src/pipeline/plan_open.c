@@ -148,19 +148,29 @@ clv_status clv_plan_open(const clv_plan_file *file, const clv_model *model, cons
 /* -- by path -- */
 
 /* A lowered folder has its plan in its manifest. */
-static clv_status read_path(const char *path, clv_arena *arena, clv_plan_file *ret, clv_error *err)
+static clv_status read_manifest(int folder, const char *path, clv_arena *arena, clv_plan_file *ret,
+                                clv_error *err)
 {
-    int folder = clv_open_folder(path);
-    ret->path = folder < 0 ? path : clv_arena_printf(arena, "%s/" CLV_MANIFEST_NAME, path);
-    ret->key = folder < 0 ? NULL : CLV_MANIFEST_PLAN;
-    if (folder >= 0)
-        close(folder);
+    ret->key = CLV_MANIFEST_PLAN;
+    ret->path = clv_arena_printf(arena, "%s/" CLV_MANIFEST_NAME, path);
     if (!ret->path)
         return clv_fail_nomem(err, "a plan");
     clv_finish_units_beside(ret->path); /* of a run that was killed while it named its files */
-    const clv_folder_file in = { path, CLV_MANIFEST_NAME, FILE_MAX };
-    return folder < 0 ? clv_read_file(path, FILE_MAX, arena, &ret->text, &ret->n, err)
-                      : clv_read_folder_file(&in, arena, &ret->text, &ret->n, err);
+    return clv_read_inside(&(clv_file_inside){ folder, CLV_MANIFEST_NAME, ret->path }, FILE_MAX,
+                           arena, &ret->text, &ret->n, err);
+}
+
+static clv_status read_path(const char *path, clv_arena *arena, clv_plan_file *ret, clv_error *err)
+{
+    int folder = clv_open_folder(path);
+    if (folder >= 0) {
+        clv_status status = read_manifest(folder, path, arena, ret, err);
+        close(folder);
+        return status;
+    }
+    ret->path = path;
+    clv_finish_units_beside(path);
+    return clv_read_file(path, FILE_MAX, arena, &ret->text, &ret->n, err);
 }
 
 clv_status clv_plan_open_path(const char *path, const clv_model *model, const char *name,

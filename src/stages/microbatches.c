@@ -51,10 +51,10 @@ static bool may_give_less(const floors *least, int32_t n, clv_objval full)
 
 static bool may_any_give_less(const floors *least, int32_t n_devices, clv_objval full)
 {
-    bool may = may_give_less(least, 1, full);
-    for (int32_t n = 2; n < n_devices && !may; n *= 2)
-        may = may_give_less(least, n, full);
-    return may;
+    for (int32_t n = 1; n == 1 || n < n_devices; n *= 2)
+        if (may_give_less(least, n, full))
+            return true;
+    return false;
 }
 
 /* The costly bound of the latency only where the critical path does not rule all numbers out. */
