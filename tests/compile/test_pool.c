@@ -69,7 +69,8 @@ Test(pool, gives_the_same_verdicts_with_one_two_and_eight_workers, .timeout = 12
 typedef struct {
     clv_compiler base;
     atomic_int calls, inside, most_inside;
-    int wait_for; /* so many calls have to be inside at once before any returns */
+    int wait_for;   /* so many calls have to be inside at once before any returns */
+    int slow_after; /* candidates above it take a tenth of a second; 0: none does */
 } probe;
 
 static clv_status probe_compile(clv_compiler *self, const clv_compile_worker *worker,
@@ -89,6 +90,8 @@ static clv_status probe_compile(clv_compiler *self, const clv_compile_worker *wo
     int most = atomic_load(&p->most_inside);
     while (inside > most && !atomic_compare_exchange_weak(&p->most_inside, &most, inside))
         continue;
+    if (p->slow_after > 0 && candidate->proportion > p->slow_after)
+        usleep(100000);
     atomic_fetch_sub(&p->inside, 1);
     if (candidate->proportion < 0)
         return clv_fail(err, CLV_EIO, "candidate %.0f cannot be judged", -candidate->proportion);
@@ -117,12 +120,13 @@ Test(pool, runs_as_many_at_once_as_it_has_workers, .timeout = 60)
 }
 
 /* 12 and 40 fail; with any number of workers it is 12 that is reported, and nothing is written.
- * After it the pool works as before. */
+ * After it the pool works as before. What comes after 13 is slow, so that the failure is known
+ * before there is time to begin all the rest, however late its thread is let go on. */
 Test(pool, reports_the_first_failure_by_number, .timeout = 60)
 {
     static const int32_t jobs[] = { 1, 3, 8 };
     for (int j = 0; j < 3; j++) {
-        probe p = { .base = { .name = "probe", .compile = probe_compile } };
+        probe p = { .base = { .name = "probe", .compile = probe_compile }, .slow_after = 13 };
         clv_assignment candidates[60];
         clv_verdict verdicts[60] = { { 0 } };
         clv_error err = { 0 };
