@@ -15,16 +15,11 @@ static clv_status fail_cut_short(const clv_wire *w, const char *what, clv_error 
                     w->name, what, (size_t)(w->at - w->file), (size_t)(w->end - w->file));
 }
 
-/* Moves past the varint at w->at. The tenth byte may carry one bit only. */
-static clv_status read_varint(clv_wire *w, uint64_t *ret, clv_error *err)
+/* The tenth byte may carry one bit only. */
+static clv_status read_long_varint(clv_wire *w, uint64_t *ret, clv_error *err)
 {
     const uint8_t *p = w->at;
     uint64_t value = 0;
-    if (p < w->end && !(*p & 0x80)) { /* most are one byte */
-        *ret = *p;
-        w->at = p + 1;
-        return CLV_OK;
-    }
     for (unsigned shift = 0; shift < 70; shift += 7) {
         if (p == w->end)
             return fail_cut_short(w, "a number", err);
@@ -40,6 +35,15 @@ static clv_status read_varint(clv_wire *w, uint64_t *ret, clv_error *err)
     }
     return clv_fail(err, CLV_EFORMAT, "%s: the number at byte %zu is longer than 64 bits", w->name,
                     (size_t)(w->at - w->file));
+}
+
+/* Moves past the varint at w->at. Most are one byte: that is looked at in place. */
+static inline clv_status read_varint(clv_wire *w, uint64_t *ret, clv_error *err)
+{
+    if (w->at == w->end || *w->at & 0x80)
+        return read_long_varint(w, ret, err);
+    *ret = *w->at++;
+    return CLV_OK;
 }
 
 clv_status clv_wire_scalar(clv_wire *w, clv_wire_type type, uint64_t *ret, clv_error *err)
@@ -94,7 +98,7 @@ const char *clv_wire_type_name(clv_wire_type type)
 
 static clv_status read_key(clv_wire *w, clv_field *f, clv_error *err)
 {
-    uint64_t k;
+    uint64_t k = 0;
     f->start = w->at;
     CLV_TRY(read_varint(w, &k, err));
     if (k >> 3 == 0 || k >> 3 > FIELD_NUMBER_MAX)
@@ -127,7 +131,7 @@ clv_status clv_wire_next(clv_wire *w, clv_field *ret, clv_error *err)
         f.bytes = f.head;
         f.n = (size_t)(w->at - f.head);
     } else {
-        uint64_t n;
+        uint64_t n = 0;
         CLV_TRY(read_varint(w, &n, err));
         if (n > (uint64_t)(w->end - w->at))
             return clv_fail(err, CLV_EFORMAT,
