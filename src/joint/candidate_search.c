@@ -138,10 +138,13 @@ static clv_status search_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *e
     return CLV_OK;
 }
 
-/* Is there more to know of a shape than what was found first? */
+/* Is there more to know of a shape than what was found first? All strategies are tried in the order
+ * of the file; in another one a plan may take less memory, which is of no consequence where
+ * anything that fits will do. */
 static bool is_open(const clv_joint *j, const ranked *r)
 {
-    return r->bounded && !(j->best.outcome == CLV_FITS && r->bound_ns >= j->best.ns) &&
+    return r->bounded && (clv_request_leaves_search(j->req) || j->any_will_do) &&
+           !(j->best.outcome == CLV_FITS && r->bound_ns >= j->best.ns) &&
            clv_strategies_may_be_few(j->analysis->inference->main,
                                      clv_mesh_candidate_stages(j, &j->shapes[r->shape])) &&
            !is_enough(j) && !clv_joint_time_is_up(j);

@@ -21,9 +21,8 @@
 bool clv_joint_may(const clv_request *req)
 {
     int32_t n = req->devices > 0 ? req->devices : req->cluster->n_devices;
-    return req->max_share == 0 && n > 1 && !req->sharding_nodes && !req->compiler &&
-           req->search.kind == CLV_SEARCH_DEFAULT && !req->search.first_fit &&
-           req->search.max_judged == 0 && req->model->main->n_ops <= UNASKED_OPS_MAX;
+    return req->max_share == 0 && n > 1 && clv_request_leaves_search(req) &&
+           req->model->main->n_ops <= UNASKED_OPS_MAX;
 }
 
 /* -- all shapes -- */

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "problem/memory_moments.h"
+#include "request/request.h"
 
 #define TRIES_MAX  (1 << 22) /* some tenths of a second */
 #define STAGES_MAX 8         /* what is known of each try grows with their square */
 #define INPUTS_MAX 32        /* of an operator: sets of them are words */
-#define OPS_MAX    16        /* each a unit of its own: the order of units is theirs */
 #define EVERYWHERE (-1)      /* the stage of an input of the model */
 
 /* An edge that ends at the node at hand. */
@@ -502,11 +502,11 @@ bool clv_strategies_may_be_few(const clv_types *types, int32_t n_stages)
 {
     const clv_graph *g = types->graph;
     int32_t n = 0, n_in = 0;
-    for (int32_t i = 0; i < g->n_ops && n <= OPS_MAX; i++) {
+    for (int32_t i = 0; i < g->n_ops && n <= CLV_SINGLE_OPS_MAX; i++) {
         n += clv_shard_takes_part(types, (clv_op){ i });
         n_in = g->ops[i].n_in > n_in ? g->ops[i].n_in : n_in;
     }
-    return n <= OPS_MAX && n_in <= INPUTS_MAX && n_stages <= STAGES_MAX;
+    return n <= CLV_SINGLE_OPS_MAX && n_in <= INPUTS_MAX && n_stages <= STAGES_MAX;
 }
 
 clv_status clv_strategies_enumerate(const clv_enumeration *e, clv_arena *arena,

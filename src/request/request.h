@@ -48,6 +48,16 @@ static inline int32_t clv_request_jobs(const clv_request *req)
     return req->jobs > 0 ? req->jobs : CLV_DEFAULT_JOBS;
 }
 
+/* Is the search left to cleave: which one, when it ends, and where it may cut? Then each operator
+ * of a model of up to CLV_SINGLE_OPS_MAX is a unit by itself, and they run in the order of the
+ * file. */
+#define CLV_SINGLE_OPS_MAX 16
+static inline bool clv_request_leaves_search(const clv_request *req)
+{
+    return req->search.kind == CLV_SEARCH_DEFAULT && !req->search.first_fit &&
+           req->search.max_judged == 0 && !req->compiler && !req->sharding_nodes;
+}
+
 /* Are shards inside operators asked for? */
 static inline bool clv_request_asks_mesh(const clv_request *req)
 {

@@ -16,17 +16,13 @@ clv_stage_search clv_stage_search_beside(const clv_stage_search *s)
                                .why_microbatches = s->why_microbatches };
 }
 
-/* With so few operators the search sees all plans, so nothing is merged for its sake. */
-#define SINGLE_OPS_MAX 16
-
+/* Nothing is merged for the sake of a search that sees all plans. */
 static clv_status make_single_units(clv_stage_search *s, clv_error *err)
 {
-    const clv_partition_options *o = &s->req->search;
     clv_subgraphs *single;
-    if (o->kind != CLV_SEARCH_DEFAULT || o->first_fit || o->max_judged > 0 || s->req->compiler ||
-        s->req->sharding_nodes)
+    if (!clv_request_leaves_search(s->req))
         return CLV_OK;
-    CLV_TRY(clv_subgraphs_of_ops(s->analysis.costs, SINGLE_OPS_MAX, s->arena, &single, err));
+    CLV_TRY(clv_subgraphs_of_ops(s->analysis.costs, CLV_SINGLE_OPS_MAX, s->arena, &single, err));
     if (single)
         s->analysis.units = s->plain_units = single;
     return CLV_OK;
