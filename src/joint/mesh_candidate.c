@@ -389,7 +389,7 @@ static clv_status cut_all(clv_mesh_candidate *c, int64_t limit_bytes, clv_int128
     for (int32_t i = 0; i < (c->j->any_will_do ? 1 : LISTS_MAX) && !is_over; i++) {
         clv_strategy_list list;
         const clv_enumeration all = { .of = { c->problem, c->j->analysis->costs, c->stages,
-                                              c->j->req->microbatches > 1 },
+                                              c->resharder, c->j->req->microbatches > 1 },
                                       .latency = c->j->path != NULL,
                                       .from = from,
                                       .below = best_so_far(c),

@@ -378,11 +378,11 @@ static uint32_t sent_inputs(const search *s, int32_t v, int32_t stage)
     return sent;
 }
 
-/* Does the stage have room for the node? A tensor is held by who writes or reads it. */
-static bool has_room(search *s, int32_t v, int32_t stage)
+/* Have the stages room for the node? A tensor is held by who writes or reads it. */
+static bool have_room(search *s, int32_t v)
 {
-    return s->is_tensor[v] || clv_stage_memory_run(&s->of_stages, v, s->choice_of, s->stage_of,
-                                                   &s->held[(s->place + 1) * s->n_stages + stage]);
+    return clv_stage_memory_run(&s->of_stages, v, s->choice_of, s->stage_of,
+                                &s->held[(s->place + 1) * s->n_stages]);
 }
 
 /* As it was before the node was tried there. */
@@ -407,8 +407,7 @@ static clv_status branch_on(search *s, int32_t place, int32_t stage, int32_t n_u
         s->choice_of[v] = c;
         s->tries++;
         s->place = place;
-        if (clv_memory_moments_take(&s->memory, v, c) && has_room(s, v, stage) &&
-            run_node(s, v, stage)) {
+        if (clv_memory_moments_take(&s->memory, v, c) && have_room(s, v) && run_node(s, v, stage)) {
             clv_int128 way_ns = s->done_ns[v] - s->p->cost[choice] + s->tail_ns[choice];
             clv_int128 longest_ns = s->e->latency ? larger(path_ns, way_ns) : 0;
             CLV_TRY(branch(s, place + 1, n_used, longest_ns, err));

@@ -34,8 +34,8 @@ typedef struct {
 bool clv_strategies_may_be_few(const clv_types *types, int32_t n_stages);
 
 /* For such a model. Everything lives in the arena. O(2^22) operators given a strategy and a stage
- * at most, each O(edges at it + stages + moments of its spans); where that is not enough, nothing
- * is listed and rest is 0.
+ * at most, each O(edges at it + stages + moments of its spans + tensors that wait, for each edge);
+ * where that is not enough, nothing is listed and rest is 0.
  */
 clv_status clv_strategies_enumerate(const clv_enumeration *e, clv_arena *arena,
                                     clv_strategy_list *ret, clv_error *err);
