@@ -196,13 +196,15 @@ static clv_status add_inputs(building *b, clv_op op, int32_t k, int32_t first_be
     return CLV_OK;
 }
 
-/* Outputs before k as they lie, where their own choice says so, those behind as they were made. */
+/* Outputs before k as they lie, where their own choice says so, those behind as they were made;
+ * what nobody wants is gone with the operator. */
 static clv_status add_outputs(building *b, clv_op op, int32_t k, clv_error *err)
 {
     const clv_op_info *info = clv_op_at(b->g, op);
     for (int32_t i = 0; i < info->n_out; i++) {
         clv_tensor t = clv_op_output(b->g, info, i);
-        if (i == k || !clv_stage_tensor_counts(b->of, t) || clv_stage_root(b->of, t).i != t.i)
+        if (i == k || !clv_stage_tensor_counts(b->of, t) || clv_stage_root(b->of, t).i != t.i ||
+            !(clv_tensor_at(b->g, t)->is_output || clv_tensor_at(b->g, t)->n_readers > 0))
             continue;
         place home = home_of(b, t), made = made_by(b, op, i);
         if (i > k || home.node >= 0)

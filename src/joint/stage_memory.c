@@ -28,12 +28,12 @@ static bool is_read_here(building *b, clv_op op, int32_t k)
     return is_first;
 }
 
-/* Is one more of an input or output of the model in flight, on the stage of its node or, without
- * one, of its reader? Of several stages any may read an input that is a node. */
+/* Is one more of an input or output of the model in flight, a view too, on the stage of its node
+ * or, without one, of its reader? Of several stages any may read an input that is a node. */
 static bool has_copy(const building *b, clv_tensor t)
 {
     const clv_tensor_info *info = clv_tensor_at(b->g, t);
-    if (!b->of->piped || !clv_stage_tensor_counts(b->of, t) || clv_stage_root(b->of, t).i != t.i)
+    if (!b->of->piped || !clv_stage_tensor_counts(b->of, t))
         return false;
     if (info->role == CLV_TENSOR_RESULT)
         return info->is_output;

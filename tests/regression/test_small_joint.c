@@ -128,7 +128,7 @@ static int32_t width_of(const char *type, int32_t a, int32_t b)
 {
     if (strcmp(type, "MatMul") == 0)
         return a == 128 ? 128 : 0;
-    if (strcmp(type, "Add") == 0)
+    if (strcmp(type, "Add") == 0 || strcmp(type, "Reshape") == 0)
         return a == b ? a : 0;
     if (strcmp(type, "Concat") == 0)
         return a + b <= 128 ? a + b : 0;
@@ -137,47 +137,51 @@ static int32_t width_of(const char *type, int32_t a, int32_t b)
     return a;
 }
 
-/* What cannot be is a function of each element. */
+/* What cannot be is a function of each element; a is reshaped to the shape of b. */
 static void add_branching_op(small *s, int32_t i, part *parts, int32_t *n)
 {
-    static const char *const types[] = { "MatMul",  "Add",   "Relu",  "Softmax",
-                                         "Flatten", "Split", "Concat" };
+    static const char *const types[] = { "MatMul",  "Add",   "Relu",   "Softmax",
+                                         "Flatten", "Split", "Concat", "Reshape" };
     part *a = &parts[draw(s, 0, *n - 1)], *b = &parts[draw(s, 0, *n - 1)];
-    const char *type = types[draw(s, 0, 6)];
+    const char *type = types[draw(s, 0, 7)];
     type = width_of(type, a->width, b->width) > 0 ? type : "Relu";
-    bool reads_two = strcmp(type, "Add") == 0 || strcmp(type, "Concat") == 0;
+    bool is_sum = strcmp(type, "Add") == 0 || strcmp(type, "Concat") == 0;
     bool is_split = strcmp(type, "Split") == 0, is_product = strcmp(type, "MatMul") == 0;
-    const char *other = is_product ? clv_arena_printf(s->m->arena, "w%d", (int)i) : b->name;
+    bool is_reshape = strcmp(type, "Reshape") == 0;
+    const char *own = clv_arena_printf(s->m->arena, "w%d", (int)i);
     const char *out = clv_arena_printf(s->m->arena, is_split ? "t%d,h%d" : "t%d", (int)i, (int)i);
+    const char *in = is_product || is_reshape ? clv_arena_printf(s->m->arena, "%s,%s", a->name, own)
+                     : is_sum ? clv_arena_printf(s->m->arena, "%s,%s", a->name, b->name)
+                              : a->name;
     if (is_product)
-        made_weight(s->m, other, CLV_DT_FLOAT, "128,128");
-    made_op(s->m, type,
-            is_product || reads_two ? clv_arena_printf(s->m->arena, "%s,%s", a->name, other)
-                                    : a->name,
-            out);
+        made_weight(s->m, own, CLV_DT_FLOAT, "128,128");
+    if (is_reshape)
+        made_op(s->m, "Shape", b->name, own);
+    made_op(s->m, type, in, out);
     if (is_split)
         made_attr_int(s->m, "num_outputs", 2);
     if (is_split || strcmp(type, "Concat") == 0)
         made_attr_int(s->m, "axis", 1);
     a->is_read = true;
-    b->is_read |= reads_two;
+    b->is_read |= is_sum || is_reshape;
     for (int32_t k = 0; k < (is_split ? 2 : 1); k++)
         parts[(*n)++] = (part){ clv_arena_printf(s->m->arena, k ? "h%d" : "t%d", (int)i),
                                 width_of(type, a->width, b->width), false };
 }
 
 /* Of any tensors so far, so that branches go on side by side: products, sums, functions of each
- * element, views, halves and what joins two tensors. What nobody reads is returned, and some of the
- * rest. */
+ * element, views, halves and what joins two tensors. What nobody reads is returned, but for some
+ * halves, and some of the rest, inputs too. */
 static void make_branching_model(small *s)
 {
-    part parts[2 * OPS_MAX + 1] = { { "x", 128, true } };
-    int32_t n = 1, n_ops = draw(s, 2, OPS_MAX);
-    made_input(s->m, "x", CLV_DT_FLOAT, "64,128");
+    part parts[2 * OPS_MAX + 2] = { { "x", 128, true }, { "y", 128, true } };
+    int32_t n = draw(s, 1, 2), n_ops = draw(s, 2, OPS_MAX);
+    for (int32_t t = 0; t < n; t++)
+        made_input(s->m, parts[t].name, CLV_DT_FLOAT, "64,128");
     for (int32_t i = 0; i < n_ops; i++)
         add_branching_op(s, i, parts, &n);
-    for (int32_t t = 1; t < n; t++)
-        if (!parts[t].is_read || draw(s, 0, 4) == 0)
+    for (int32_t t = 0; t < n; t++)
+        if (parts[t].is_read ? draw(s, 0, 4) == 0 : parts[t].name[0] == 't' || draw(s, 0, 1) == 0)
             made_output(s->m, parts[t].name);
     if (draw(s, 0, 2) == 0) {
         made_op(s->m, "Shape", parts[draw(s, 0, n - 1)].name, "shape");
