@@ -184,6 +184,17 @@ static void add_rest(building *b)
     }
 }
 
+/* Has any stage room for all that the model holds, however it lies? For tensors four times over: on
+ * its way one is there up to three times, and an input or output once more. */
+static bool is_ample(const building *b)
+{
+    int64_t all_bytes = 0, weight_bytes = b->of->costs->total.weight_bytes;
+    for (int32_t t = 0; t < b->g->n_tensors; t++)
+        if (clv_stage_tensor_counts(b->of, (clv_tensor){ t }))
+            all_bytes = clv_stage_bytes_add(all_bytes, b->m.of->types->bytes[t]);
+    return all_bytes <= (b->m.capacity_bytes - weight_bytes) / 4;
+}
+
 clv_status clv_stage_memory_make(const clv_stage_space *of, clv_arena *arena, clv_stage_memory *ret,
                                  clv_error *err)
 {
@@ -202,6 +213,10 @@ clv_status clv_stage_memory_make(const clv_stage_space *of, clv_arena *arena, cl
                    .arena = arena };
     if (!b.m.kept_bytes || !b.m.running_bytes || !b.m.rest_bytes || !b.weight_counted)
         return no_memory(err);
+    b.m.ample = is_ample(&b);
+    *ret = b.m;
+    if (b.m.ample)
+        return CLV_OK;
     CLV_TRY(add_all(&b, err));
     add_copies(&b);
     add_rest(&b);
@@ -261,6 +276,8 @@ static bool hold(const clv_stage_memory *m, int32_t node, int64_t bytes, clv_sta
 bool clv_stage_memory_run(const clv_stage_memory *m, int32_t node, const int32_t *choice_of,
                           const int32_t *stage_of, clv_stage_held *io)
 {
+    if (m->ample)
+        return true;
     int32_t choice = m->of->problem->first_choice[node] + choice_of[node];
     clv_stage_held *own = &io[m->one_stage ? 0 : stage_of[node]];
     if (m->kept_bytes[choice] > 0) /* not of an input that is on no stage */

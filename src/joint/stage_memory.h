@@ -15,7 +15,7 @@
 typedef struct {
     const clv_shard_problem *of;
     int64_t capacity_bytes; /* of the device that has least */
-    bool one_stage;
+    bool one_stage, ample;  /* ample: nothing below is known, for there is room for everything */
     int64_t *kept_bytes;    /* by choice, all the time: of weights that are first read there; with
                                several micro-batches one more of the model's inputs and outputs */
     int64_t *running_bytes; /* by choice of an operator: of what it reads and writes */
