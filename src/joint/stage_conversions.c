@@ -1,5 +1,6 @@
 #include "joint/stage_conversions.h"
 
+#include "cost/weights.h"
 #include "graph/ops.h"
 
 typedef struct {
@@ -99,9 +100,9 @@ static clv_status most_bytes(const building *b, const way *w, const clv_layout *
     CLV_TRY(clv_resharder_chain(b->of->resharder, &move, b->arena, &chain, err));
     for (int32_t i = 0; i < chain.n; i++) {
         int64_t after = clv_stage_tensor_bytes(b->of, w->tensor, &chain.steps[i].to);
-        int64_t bytes = clv_stage_bytes_add(before, after);
+        int64_t bytes = clv_weight_add(before, after);
         if (i == 0 || w->stays)
-            bytes = clv_stage_bytes_add(bytes, first);
+            bytes = clv_weight_add(bytes, first);
         *ret = bytes > *ret ? bytes : *ret;
         before = after;
     }

@@ -1,6 +1,7 @@
 #include "joint/stage_memory.h"
 
 #include "cost/op_time.h"
+#include "cost/weights.h"
 #include "graph/ops.h"
 #include "solver/partition/search_types.h"
 
@@ -47,7 +48,7 @@ static void add_input(const building *b, clv_op op, int32_t k, int64_t *sum)
     int32_t n = clv_intra_op_n_choices(b->m.of->problem, b->m.of->node_of_op[op.i]);
     for (int32_t c = 0; c < n; c++) {
         clv_layout need = clv_stage_need(b->of, op, k, c);
-        sum[c] = clv_stage_bytes_add(sum[c], clv_stage_tensor_bytes(b->of, t, &need));
+        sum[c] = clv_weight_add(sum[c], clv_stage_tensor_bytes(b->of, t, &need));
     }
 }
 
@@ -79,7 +80,7 @@ static void add_writes(building *b, int32_t op, int64_t *running)
         for (int32_t c = 0; c < n; c++) {
             clv_layout made =
                 clv_choice_out(&of->factors[op], of->mesh, &of->op_choice[node][c], k);
-            running[c] = clv_stage_bytes_add(running[c], clv_stage_tensor_bytes(b->of, t, &made));
+            running[c] = clv_weight_add(running[c], clv_stage_tensor_bytes(b->of, t, &made));
         }
     }
 }
@@ -107,7 +108,7 @@ static clv_status add_workspace(building *b, int32_t op, int64_t *running, clv_e
         clv_op_cost cost;
         CLV_TRY(clv_shard_choice_cost(&sharded, of->mesh, &of->op_choice[node][c], b->arena, &cost,
                                       err));
-        running[c] = clv_stage_bytes_add(running[c], least_workspace(b, &cost));
+        running[c] = clv_weight_add(running[c], least_workspace(b, &cost));
     }
     return CLV_OK;
 }
@@ -164,7 +165,7 @@ static void add_to_rest(clv_stage_memory *m, int32_t node, int64_t *rest)
     m->rest_bytes[node] = *rest;
     for (int32_t c = p->first_choice[node]; c < p->first_choice[node + 1]; c++)
         least = m->kept_bytes[c] < least ? m->kept_bytes[c] : least;
-    *rest = clv_stage_bytes_add(*rest, least);
+    *rest = clv_weight_add(*rest, least);
 }
 
 /* Several stages may share the rest in any way. Operators and their outputs, from the end. */
@@ -191,7 +192,7 @@ static bool is_ample(const building *b)
     int64_t all_bytes = 0, weight_bytes = b->of->costs->total.weight_bytes;
     for (int32_t t = 0; t < b->g->n_tensors; t++)
         if (clv_stage_tensor_counts(b->of, (clv_tensor){ t }))
-            all_bytes = clv_stage_bytes_add(all_bytes, b->m.of->types->bytes[t]);
+            all_bytes = clv_weight_add(all_bytes, b->m.of->types->bytes[t]);
     return all_bytes <= (b->m.capacity_bytes - weight_bytes) / 4;
 }
 
@@ -246,7 +247,7 @@ static int64_t bytes_running(const clv_stage_memory *m, int32_t node, const int3
     for (int32_t i = m->waiting.first[node]; i < m->waiting.end[node]; i++) {
         const clv_waiting *w = &m->waiting.at[i];
         if (w->maker < 0 || stage_of[w->maker] == stage_of[node])
-            bytes = clv_stage_bytes_add(bytes, bytes_waiting(m, w, choice_of[node], choice_of));
+            bytes = clv_weight_add(bytes, bytes_waiting(m, w, choice_of[node], choice_of));
     }
     return bytes;
 }
@@ -260,7 +261,7 @@ static int64_t bytes_converting(const clv_stage_memory *m, const clv_conversion 
     for (int32_t i = c->first_beside; i < c->end_beside && bytes > 0; i++) {
         const clv_waiting *w = &m->conversions.beside[i];
         if (w->maker < 0 || stage_of[w->maker] == stage_of[c->on])
-            bytes = clv_stage_bytes_add(bytes, bytes_waiting(m, w, -1, choice_of));
+            bytes = clv_weight_add(bytes, bytes_waiting(m, w, -1, choice_of));
     }
     return bytes;
 }
@@ -269,8 +270,8 @@ static int64_t bytes_converting(const clv_stage_memory *m, const clv_conversion 
 static bool hold(const clv_stage_memory *m, int32_t node, int64_t bytes, clv_stage_held *io)
 {
     io->most_bytes = bytes > io->most_bytes ? bytes : io->most_bytes;
-    int64_t kept_bytes = clv_stage_bytes_add(io->kept_bytes, m->rest_bytes[node]);
-    return clv_stage_bytes_add(kept_bytes, io->most_bytes) <= m->capacity_bytes;
+    int64_t kept_bytes = clv_weight_add(io->kept_bytes, m->rest_bytes[node]);
+    return clv_weight_add(kept_bytes, io->most_bytes) <= m->capacity_bytes;
 }
 
 bool clv_stage_memory_run(const clv_stage_memory *m, int32_t node, const int32_t *choice_of,
@@ -281,7 +282,7 @@ bool clv_stage_memory_run(const clv_stage_memory *m, int32_t node, const int32_t
     int32_t choice = m->of->problem->first_choice[node] + choice_of[node];
     clv_stage_held *own = &io[m->one_stage ? 0 : stage_of[node]];
     if (m->kept_bytes[choice] > 0) /* not of an input that is on no stage */
-        own->kept_bytes = clv_stage_bytes_add(own->kept_bytes, m->kept_bytes[choice]);
+        own->kept_bytes = clv_weight_add(own->kept_bytes, m->kept_bytes[choice]);
     if (m->of->op_choice[node] && !hold(m, node, bytes_running(m, node, choice_of, stage_of), own))
         return false;
     for (int32_t i = m->conversions.first[node]; i < m->conversions.end[node]; i++) {

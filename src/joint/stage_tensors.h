@@ -34,11 +34,4 @@ int32_t clv_stage_input_number(const clv_stage_space *of, clv_op op, clv_tensor 
 /* The first that shares memory with it; -1: none. O(operands * views of views). */
 int32_t clv_stage_input_sharing(const clv_stage_space *of, clv_op op, clv_tensor t);
 
-/* At most INT64_MAX. */
-static inline int64_t clv_stage_bytes_add(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 #endif
