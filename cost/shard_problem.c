@@ -74,14 +74,6 @@ static void count_edges(builder *b)
     }
 }
 
-/* The tensor whose memory a tensor's is. */
-static clv_tensor viewed(const builder *b, clv_tensor t)
-{
-    for (clv_tensor of; (of = clv_tensor_viewed(b->g, t)).i >= 0;)
-        t = of;
-    return t;
-}
-
 /* Outputs that the last operator finds in memory: one of those that share it, and no weights. */
 static clv_status find_outputs(builder *b, clv_error *err)
 {
@@ -89,7 +81,7 @@ static clv_status find_outputs(builder *b, clv_error *err)
     if (!taken)
         return no_memory(err);
     for (int32_t i = 0; i < b->g->n_outputs; i++) {
-        clv_tensor t = b->g->outputs[i], of = t.i < 0 ? t : viewed(b, t);
+        clv_tensor t = b->g->outputs[i], of = t.i < 0 ? t : clv_tensor_root(b->g, t);
         if (t.i < 0 || clv_tensor_at(b->g, t)->role != CLV_TENSOR_RESULT || taken[of.i])
             continue;
         taken[of.i] = true;

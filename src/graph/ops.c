@@ -122,3 +122,10 @@ clv_tensor clv_tensor_viewed(const clv_graph *g, clv_tensor t)
     const clv_op_info *op = clv_op_at(g, info->producer);
     return clv_op_output(g, op, 0).i == t.i ? clv_op_viewed(g, op) : CLV_NO_TENSOR;
 }
+
+clv_tensor clv_tensor_root(const clv_graph *g, clv_tensor t)
+{
+    for (clv_tensor viewed; (viewed = clv_tensor_viewed(g, t)).i >= 0;)
+        t = viewed;
+    return t;
+}

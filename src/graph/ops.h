@@ -81,6 +81,8 @@ const clv_op_def *clv_op_def_at(int32_t kind); /* kind is in [0, clv_n_op_defs()
 clv_tensor clv_op_viewed(const clv_graph *g, const clv_op_info *op);
 /* The same of any tensor: that whose memory it shares, as its operator says. */
 clv_tensor clv_tensor_viewed(const clv_graph *g, clv_tensor t);
+/* Whose memory it shares in the end, views of views followed; itself where it is no view. */
+clv_tensor clv_tensor_root(const clv_graph *g, clv_tensor t);
 /* Operators of one line are equally fast, but for convolutions whose channels are in groups: a
  * speed is a line, or the number of lines + a line in groups. */
 static inline int32_t clv_n_speeds(void) { return 2 * clv_n_op_defs(); }

@@ -154,12 +154,12 @@ static clv_status add_operand(building *b, clv_tensor t, const place *p, clv_err
  * the tensor itself? */
 static clv_status add_waiting(building *b, clv_op op, clv_tensor t, bool *ret_waits, clv_error *err)
 {
-    int32_t node = b->problem->node_of_op[op.i], root = clv_stage_root(b->of, t).i;
+    int32_t node = b->problem->node_of_op[op.i], root = clv_tensor_root(b->g, t).i;
     *ret_waits = false;
     for (int32_t i = b->waiting->first[node]; i < b->waiting->end[node]; i++) {
         const clv_waiting *w = &b->waiting->at[i];
         *ret_waits |= w->tensor.i == t.i;
-        if (clv_stage_root(b->of, w->tensor).i != root)
+        if (clv_tensor_root(b->g, w->tensor).i != root)
             CLV_TRY(add_beside(b, w, err));
     }
     return CLV_OK;
@@ -167,9 +167,9 @@ static clv_status add_waiting(building *b, clv_op op, clv_tensor t, bool *ret_wa
 
 static bool is_beside(const building *b, clv_tensor t, int32_t first_beside)
 {
-    int32_t root = clv_stage_root(b->of, t).i;
+    int32_t root = clv_tensor_root(b->g, t).i;
     for (int32_t i = first_beside; i < b->n_beside; i++)
-        if (clv_stage_root(b->of, b->made.beside[i].tensor).i == root)
+        if (clv_tensor_root(b->g, b->made.beside[i].tensor).i == root)
             return true;
     return false;
 }
@@ -204,7 +204,7 @@ static clv_status add_outputs(building *b, clv_op op, int32_t k, clv_error *err)
     const clv_op_info *info = clv_op_at(b->g, op);
     for (int32_t i = 0; i < info->n_out; i++) {
         clv_tensor t = clv_op_output(b->g, info, i);
-        if (i == k || !clv_stage_tensor_counts(b->of, t) || clv_stage_root(b->of, t).i != t.i ||
+        if (i == k || !clv_stage_tensor_counts(b->of, t) || clv_tensor_root(b->g, t).i != t.i ||
             !(clv_tensor_at(b->g, t)->is_output || clv_tensor_at(b->g, t)->n_readers > 0))
             continue;
         place home = home_of(b, t), made = made_by(b, op, i);

@@ -75,7 +75,7 @@ static void add_writes(building *b, int32_t op, int64_t *running)
     int32_t node = of->node_of_op[op], n = clv_intra_op_n_choices(of->problem, node);
     for (int32_t k = 0; k < info->n_out; k++) {
         clv_tensor t = clv_op_output(b->g, info, k);
-        if (!clv_stage_tensor_counts(b->of, t) || clv_stage_root(b->of, t).i != t.i)
+        if (!clv_stage_tensor_counts(b->of, t) || clv_tensor_root(b->g, t).i != t.i)
             continue;
         for (int32_t c = 0; c < n; c++) {
             clv_layout made =

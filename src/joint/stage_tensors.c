@@ -4,13 +4,6 @@
 
 static const clv_graph *graph_of(const clv_stage_space *of) { return of->problem->types->graph; }
 
-clv_tensor clv_stage_root(const clv_stage_space *of, clv_tensor t)
-{
-    for (clv_tensor viewed; (viewed = clv_tensor_viewed(graph_of(of), t)).i >= 0;)
-        t = viewed;
-    return t;
-}
-
 static bool flows(const clv_stage_space *of, clv_tensor t)
 {
     return clv_tensor_at(graph_of(of), t)->role != CLV_TENSOR_WEIGHT &&
@@ -19,7 +12,7 @@ static bool flows(const clv_stage_space *of, clv_tensor t)
 
 bool clv_stage_tensor_counts(const clv_stage_space *of, clv_tensor t)
 {
-    return t.i >= 0 && flows(of, t) && flows(of, clv_stage_root(of, t));
+    return t.i >= 0 && flows(of, t) && flows(of, clv_tensor_root(graph_of(of), t));
 }
 
 int64_t clv_stage_tensor_bytes(const clv_stage_space *of, clv_tensor t, const clv_layout *layout)
@@ -48,10 +41,10 @@ int32_t clv_stage_input_sharing(const clv_stage_space *of, clv_op op, clv_tensor
 {
     const clv_graph *g = graph_of(of);
     const clv_op_info *info = clv_op_at(g, op);
-    int32_t root = clv_stage_root(of, t).i;
+    int32_t root = clv_tensor_root(graph_of(of), t).i;
     for (int32_t k = 0; k < clv_op_n_explicit(info); k++) {
         clv_tensor in = clv_op_input(g, info, k);
-        if (in.i >= 0 && clv_stage_root(of, in).i == root)
+        if (in.i >= 0 && clv_tensor_root(graph_of(of), in).i == root)
             return k;
     }
     return -1;

@@ -15,9 +15,6 @@ typedef struct {
     bool piped;                /* several micro-batches are in flight for certain */
 } clv_stage_space;
 
-/* The tensor whose memory a tensor shares; itself where it is no view. O(views of views). */
-clv_tensor clv_stage_root(const clv_stage_space *of, clv_tensor t);
-
 /* Is it made in the run, or given to it, and in no memory of weights? Of those that share memory
  * one is to be counted at a time. O(views of views). */
 bool clv_stage_tensor_counts(const clv_stage_space *of, clv_tensor t);

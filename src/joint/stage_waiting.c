@@ -1,5 +1,7 @@
 #include "joint/stage_waiting.h"
 
+#include "graph/ops.h"
+
 typedef struct {
     const clv_stage_space *of;
     const clv_shard_problem *problem;
@@ -78,9 +80,9 @@ static bool waits(const building *b, clv_tensor t, clv_op op)
 /* Does one that shares its memory wait already? */
 static bool is_counted(const building *b, clv_tensor t, int32_t node)
 {
-    int32_t root = clv_stage_root(b->of, t).i;
+    int32_t root = clv_tensor_root(b->g, t).i;
     for (int32_t i = b->made.first[node]; i < b->n; i++)
-        if (clv_stage_root(b->of, b->made.at[i].tensor).i == root)
+        if (clv_tensor_root(b->g, b->made.at[i].tensor).i == root)
             return true;
     return false;
 }
