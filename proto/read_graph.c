@@ -106,8 +106,10 @@ static clv_status read_node(clv_reading *r, clv_message m, clv_draft_op *ret, cl
 
 /* -- graphs -- */
 
-static clv_status read_value_info(clv_reading *r, clv_message m, bool is_input,
-                                  clv_draft_value *ret, clv_error *err)
+/* is_open: dimensions without a value become symbols of their own, as in the inputs of the model;
+ * also_open: names for which they do too, or NULL. */
+static clv_status read_value_info(clv_reading *r, clv_message m, bool is_open,
+                                  const clv_map *also_open, clv_draft_value *ret, clv_error *err)
 {
     clv_field f, type = { 0 };
     for (;;) {
@@ -125,13 +127,16 @@ static clv_status read_value_info(clv_reading *r, clv_message m, bool is_input,
     if (!t)
         return clv_fail_nomem(err, "a type");
     clv_message sub = clv_message_sub(&m, &type, &onnx__type_proto__descriptor);
-    CLV_TRY(clv_read_type(r, &sub, is_input ? ret->name : (clv_str){ NULL, 0 }, t, err));
+    is_open = is_open || (also_open && clv_map_get(also_open, ret->name) >= 0);
+    CLV_TRY(clv_read_type(r, &sub, is_open ? ret->name : (clv_str){ NULL, 0 }, t, err));
     ret->type = t;
     return CLV_OK;
 }
 
-/* The inputs, before all else, so that the model's symbols start with theirs. */
-static clv_status read_inputs(clv_reading *r, clv_message m, bool is_main, clv_draft *d,
+/* The inputs, before all else, so that the model's symbols start with theirs. untyped: NULL for a
+ * body; of the main graph it becomes the inputs without a type, which an output or value declares.
+ */
+static clv_status read_inputs(clv_reading *r, clv_message m, clv_map *untyped, clv_draft *d,
                               clv_error *err)
 {
     clv_field f;
@@ -139,14 +144,18 @@ static clv_status read_inputs(clv_reading *r, clv_message m, bool is_main, clv_d
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             return CLV_OK;
-        if (f.number == G_INPUT)
-            CLV_TRY(read_value_info(r, clv_message_sub(&m, &f, &onnx__value_info_proto__descriptor),
-                                    is_main, &d->inputs[d->n_inputs++], err));
+        if (f.number != G_INPUT)
+            continue;
+        int32_t i = d->n_inputs++;
+        clv_message sub = clv_message_sub(&m, &f, &onnx__value_info_proto__descriptor);
+        CLV_TRY(read_value_info(r, sub, untyped != NULL, NULL, &d->inputs[i], err));
+        if (untyped && !d->inputs[i].type)
+            CLV_TRY(clv_map_put(untyped, d->inputs[i].name, i, &(int32_t){ 0 }, err));
     }
 }
 
 static clv_status read_graph_field(clv_reading *r, const clv_message *m, const clv_field *f,
-                                   clv_draft *d, clv_error *err)
+                                   const clv_map *untyped, clv_draft *d, clv_error *err)
 {
     clv_message sub;
     switch (f->number) {
@@ -163,10 +172,10 @@ static clv_status read_graph_field(clv_reading *r, const clv_message *m, const c
         return clv_read_sparse(r, &sub, &d->weights[d->n_weights++], err);
     case G_OUTPUT:
         sub = clv_message_sub(m, f, &onnx__value_info_proto__descriptor);
-        return read_value_info(r, sub, false, &d->outputs[d->n_outputs++], err);
+        return read_value_info(r, sub, false, untyped, &d->outputs[d->n_outputs++], err);
     case G_VALUE:
         sub = clv_message_sub(m, f, &onnx__value_info_proto__descriptor);
-        return read_value_info(r, sub, false, &d->values[d->n_values++], err);
+        return read_value_info(r, sub, false, untyped, &d->values[d->n_values++], err);
     default: /* a number from the file */
         return CLV_OK;
     }
@@ -199,17 +208,20 @@ static clv_status read_entered(clv_reading *r, clv_message m, bool is_main, clv_
 {
     clv_field_counts n;
     clv_draft *d;
+    clv_map names, *untyped = is_main ? &names : NULL;
     clv_field f;
     CLV_TRY(clv_count_fields(r, m, &n, err));
     draft_size size = { n.of[G_NODE], n.of[G_INPUT], n.of[G_OUTPUT], n.of[G_VALUE],
                         n.of[G_WEIGHT] + n.of[G_SPARSE] };
     CLV_TRY(new_draft(r, size, &d, err));
-    CLV_TRY(read_inputs(r, m, is_main, d, err));
+    if (is_main)
+        CLV_TRY(clv_map_init(&names, r->arena, 0, err));
+    CLV_TRY(read_inputs(r, m, untyped, d, err));
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));
         if (!f.number)
             break;
-        CLV_TRY(read_graph_field(r, &m, &f, d, err));
+        CLV_TRY(read_graph_field(r, &m, &f, untyped, d, err));
     }
     *ret = d;
     return CLV_OK;
@@ -274,7 +286,7 @@ static clv_status read_function_head(clv_reading *r, const clv_message *m, const
         return clv_read_opset(&sub, &p->opsets[p->n_opsets++], err);
     case F_VALUE:
         sub = clv_message_sub(m, f, &onnx__value_info_proto__descriptor);
-        return read_value_info(r, sub, false, &d->values[d->n_values++], err);
+        return read_value_info(r, sub, false, NULL, &d->values[d->n_values++], err);
     case F_DEFAULT:
         sub = clv_message_sub(m, f, &onnx__attribute_proto__descriptor);
         return clv_read_attr(r, &sub, &p->defaults[p->n_defaults++], NULL, err);

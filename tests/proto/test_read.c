@@ -91,6 +91,30 @@ Test(read, gives_operators_tensors_and_symbols)
     done(&r);
 }
 
+/* The type of x is only declared as a value's, that of z as an output's. */
+Test(read, gives_symbols_to_inputs_whose_type_is_declared_elsewhere)
+{
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    onnx_input(g, "x", 0, NULL);
+    onnx_input(g, "z", 0, NULL);
+    onnx_node(g, "Relu", "relu", "x", "y");
+    onnx_node(g, "Relu", "relu2", "y", "w");
+    onnx_value(g, "x", 1, "N,?,3");
+    onnx_value(g, "y", 1, "N,?,3");
+    onnx_output(g, "z", 1, "?");
+    onnx_output(g, "w", 1, "?,?,3");
+    reading r = read_model(m);
+    const clv_graph *main = main_of(&r);
+    const clv_type *x = named(main, "x")->declared, *z = named(main, "z")->declared;
+    cr_assert(clv_dim_is_symbol(x->dims[1]) && clv_dim_is_symbol(z->dims[0]));
+    cr_assert(clv_str_is(r.model->symbols[clv_dim_symbol_id(x->dims[1])], "x[1]"));
+    cr_assert(clv_str_is(r.model->symbols[clv_dim_symbol_id(z->dims[0])], "z[0]"));
+    cr_assert_eq(named(main, "y")->declared->dims[1], CLV_DIM_UNKNOWN, "only inputs get symbols");
+    cr_assert_eq(named(main, "w")->declared->dims[0], CLV_DIM_UNKNOWN, "only inputs get symbols");
+    done(&r);
+}
+
 Test(read, keeps_strings_where_the_file_has_them)
 {
     reading r = read_model(one_node(8));
