@@ -23,6 +23,7 @@ static clv_status merge(clv_joint *j, const clv_mesh_candidate *c, clv_error *er
     }
     if (c->refused && j->refused.status == CLV_OK)
         j->refused = c->error;
+    j->unlike |= c->unlike;
     if (c->constraints && c->constraints->conflict && !j->conflict) {
         j->conflict = clv_arena_printf(j->arena, "%s", c->constraints->conflict);
         if (!j->conflict)

@@ -50,6 +50,28 @@ static clv_status plan_whole_operators(clv_joint *j, clv_error *err)
     return CLV_OK;
 }
 
+/* Why there is no plan to show at all. */
+static clv_status no_shape(const clv_joint *j, clv_error *err)
+{
+    int32_t n = j->cluster->n_devices, stages = j->req->stages;
+    if (j->refused.status != CLV_OK)
+        return clv_fail(err, j->refused.status, "%s", j->refused.message);
+    if (j->n_shapes == 0)
+        return clv_fail(err, CLV_EUSAGE,
+                        "tensors are to be split, but no mesh of two devices or more goes into %d",
+                        (int)n);
+    if (j->unlike && stages > 0)
+        return clv_fail(err, CLV_EUSAGE,
+                        "%d stages of %d devices: they would not be alike, in kind or links",
+                        (int)stages, (int)(n / stages));
+    if (j->unlike)
+        return clv_fail(err, CLV_EUSAGE,
+                        "tensors are to be split, but with each mesh that goes into %d devices the "
+                        "stages would not be alike, in kind or links",
+                        (int)n);
+    return clv_fail(err, CLV_ESOLVER, "no strategies were found for any form of mesh");
+}
+
 static clv_status try_without_tensor_rules(clv_joint *j, clv_error *err)
 {
     j->without_tensor_rules = true;
@@ -65,15 +87,7 @@ static clv_status try_all(clv_joint *j, clv_error *err)
     CLV_TRY(clv_joint_try_shapes(j, err));
     if (!j->any && j->conflict)
         CLV_TRY(try_without_tensor_rules(j, err));
-    if (!j->any && j->refused.status != CLV_OK)
-        return clv_fail(err, j->refused.status, "%s", j->refused.message);
-    if (!j->any && j->n_shapes == 0)
-        return clv_fail(err, CLV_EUSAGE,
-                        "tensors are to be split, but no mesh of two devices or more goes into %d",
-                        (int)j->cluster->n_devices);
-    if (!j->any)
-        return clv_fail(err, CLV_ESOLVER, "no strategies were found for any form of mesh");
-    return CLV_OK;
+    return j->any ? CLV_OK : no_shape(j, err);
 }
 
 /* Rules, shapes and the best of them. *ret_whole: rules place operators on devices, which is left

@@ -49,6 +49,7 @@ typedef struct {
     clv_constraints rules;
     bool without_tensor_rules; /* they are left out, as no plan meets them */
     const char *conflict; /* why no plan of some shape meets them, in a sentence; NULL: not known */
+    bool unlike;          /* some shape's stages would not be alike */
     clv_error refused;    /* of the first shape that rules on tensors do not go with */
     const bool *idle;     /* by rule, of the best plan: it binds nothing; NULL: none is so */
 } clv_joint;

@@ -92,7 +92,7 @@ static clv_status open_candidate(clv_mesh_candidate *c, clv_error *err)
     if (c->excluded)
         return CLV_OK;
     CLV_TRY(status);
-    c->excluded = !stages_are_alike(c);
+    c->unlike = c->excluded = !stages_are_alike(c);
     if (!c->excluded || !c->j->req->mesh)
         return CLV_OK;
     return clv_fail(err, CLV_EUSAGE,

@@ -24,9 +24,10 @@ typedef struct clv_mesh_candidate {
     clv_op_classes classes;              /* by those */
     clv_tensor_constraints *constraints; /* NULL: no rule speaks of tensors */
     bool refused;                        /* its rules do not go with it: error says why */
-    bool excluded;                       /* it is not to be searched, for that or another reason */
-    clv_int128 floor;                    /* ns: no plan of it has less; 0: not found yet */
-    bool shows; /* where not even its weights fit, what is missing is of interest */
+    bool unlike;                         /* devices of its stages would be, in kind or links */
+    bool excluded;    /* it is not to be searched, for one of those or another reason */
+    clv_int128 floor; /* ns: no plan of it has less; 0: not found yet */
+    bool shows;       /* where not even its weights fit, what is missing is of interest */
     clv_shard_tables *tables;
     clv_shard_problem *problem; /* NULL: not yet built */
     clv_intra_op_result strategy;
