@@ -25,6 +25,8 @@ clv_status clv_candidates_open(const clv_partition_problem *p, const clv_partiti
     };
     CLV_TRY(
         clv_incumbent_open(&ret->incumbent, &options->solve, p->n_units, arena, &ret->result, err));
+    if (options->enough_ns > 0)
+        ret->incumbent.enough_bound = clv_objval_whole(options->enough_ns);
     int32_t budget = BUDGET_UNITS / (p->n_units > 0 ? p->n_units : 1);
     budget = budget > BUDGET_MAX ? BUDGET_MAX : budget < BUDGET_MIN ? BUDGET_MIN : budget;
     ret->max_judged = options->max_judged > 0 ? options->max_judged : budget;
@@ -180,20 +182,24 @@ static void update_best(clv_candidate_queue *queue, int32_t i)
     queue->why = CLV_END_FIRST_FIT;
 }
 
-/* Is the best plan near enough to the bound? */
-static void check_gap(clv_candidate_queue *queue)
+/* Is the best plan near enough to the bound, or the bound as high as asked? */
+static void check_bound(clv_candidate_queue *queue)
 {
     const clv_solve_result *r = &queue->result;
-    if (queue->is_done || r->bound.whole <= 0 || !r->found)
+    int64_t enough_ns = queue->options->enough_ns;
+    bool is_asked = enough_ns > 0 && r->bound.whole >= enough_ns;
+    if (queue->is_done || queue->n_judged == 0 || r->bound.whole <= 0 || (!r->found && !is_asked))
         return;
     queue->is_done = clv_incumbent_is_enough(&queue->incumbent);
-    queue->why = clv_objval_less(r->bound, r->value) ? CLV_END_GAP : CLV_END_OPTIMAL;
+    queue->why = !clv_objval_less(r->bound, r->value) ? CLV_END_OPTIMAL
+                 : is_asked                           ? CLV_END_BOUND
+                                                      : CLV_END_GAP;
 }
 
 void clv_candidates_raise_bound(clv_candidate_queue *queue, int64_t bound_ns, const char *method)
 {
     clv_incumbent_raise(&queue->incumbent, clv_objval_whole(bound_ns), method);
-    check_gap(queue);
+    check_bound(queue);
 }
 
 static clv_status judge_batch(clv_candidate_queue *queue, int32_t n, clv_error *err)
@@ -227,7 +233,7 @@ static clv_status judge_batch(clv_candidate_queue *queue, int32_t n, clv_error *
     for (int32_t i = 0; i < n; i++)
         update_best(queue, first + i);
     queue->n_judged += n;
-    check_gap(queue);
+    check_bound(queue);
     return CLV_OK;
 }
 

@@ -63,8 +63,11 @@ typedef struct {
     clv_verdict *verdicts;
     int32_t n_leaves, cap_leaves;
     int64_t work, work_max, placed;
-    bool ties;    /* equal in the objective and better in the other measure counts too */
-    bool use_all; /* devices without units are not allowed */
+    bool ties;         /* equal in the objective and better in the other measure counts too */
+    bool use_all;      /* devices without units are not allowed */
+    int64_t enough_ns; /* plans that take so long are left out; 0: none are, and */
+    bool cut_off;      /* some were */
+    bool any_will_do;  /* the first plan that fits ends it */
     bool is_over;
 } exact;
 
@@ -126,9 +129,11 @@ static bool has_incumbent(const exact *x)
     return clv_candidates_has_fit(queue) && !(x->use_all && queue->tried[queue->best].leaves_out);
 }
 
-static bool is_beaten(const exact *x, const leaf *l)
+static bool is_beaten(exact *x, const leaf *l)
 {
     const clv_candidate_queue *queue = &x->s->queue;
+    if (x->enough_ns > 0 && l->first >= x->enough_ns)
+        return x->cut_off = true;
     if (!has_incumbent(x))
         return false;
     const clv_verdict *best = &queue->tried[queue->best].verdict;
@@ -148,7 +153,7 @@ static int64_t of_port(const prefix *b, int32_t port)
 }
 
 /* With units from u on still to be placed. */
-static bool is_hopeless(const exact *x, const prefix *b, int32_t u)
+static bool is_hopeless(exact *x, const prefix *b, int32_t u)
 {
     const clv_partition_problem *p = x->p;
     int64_t latency_ns = b->path_ns, period_ns = 0;
@@ -425,6 +430,8 @@ static bool is_over(exact *x)
 {
     if (++x->placed % LOOK_EVERY == 0 && clv_limits_over(&x->s->queue.incumbent.limits))
         x->is_over = true;
+    if (x->any_will_do && has_incumbent(x))
+        x->is_over = true;
     return x->is_over = x->is_over || x->work > x->work_max || x->s->queue.is_done;
 }
 
@@ -519,28 +526,60 @@ static clv_status open(exact *x, clv_error *err)
     return CLV_OK;
 }
 
+static int64_t value_of_best(const exact *x)
+{
+    const clv_candidate_queue *queue = &x->s->queue;
+    return clv_verdict_ns(&queue->tried[queue->best].verdict, x->options->objective);
+}
+
+/* No plan has less, whatever other bounds say, which are of plans that use all devices. */
+static void prove(exact *x, int64_t bound_ns)
+{
+    clv_candidate_queue *queue = &x->s->queue;
+    clv_candidates_raise_bound(queue, bound_ns, METHOD);
+    queue->result.bound = clv_objval_whole(bound_ns);
+    x->s->is_bounded = true;
+}
+
+/* With devices left out, which may only be where no plan that uses all fits, however slow. */
+static clv_status search_with_fewer(exact *x, bool *ret_seen, clv_error *err)
+{
+    bool cut_off = x->cut_off;
+    CLV_TRY(search(x, false, false, ret_seen, err));
+    if (!*ret_seen || !cut_off || !has_incumbent(x) || value_of_best(x) >= x->enough_ns)
+        return CLV_OK;
+    x->enough_ns = 0;
+    x->any_will_do = true;
+    CLV_TRY(search(x, false, true, ret_seen, err));
+    *ret_seen = *ret_seen || has_incumbent(x); /* the best now, as it uses all */
+    x->use_all = false;
+    return CLV_OK;
+}
+
 /* First what is better, then what is as good but for the other measure. */
 static clv_status solve(exact *x, clv_exact_end *ret, clv_error *err)
 {
-    clv_candidate_queue *queue = &x->s->queue;
-    bool all = x->options->use_all_devices, seen;
+    int64_t enough_ns = x->enough_ns;
+    bool seen;
     x->work_max = WORK_MAX;
-    CLV_TRY(search(x, false, all, &seen, err));
-    if (seen && all && !has_incumbent(x))
-        CLV_TRY(search(x, false, all = false, &seen, err));
+    CLV_TRY(search(x, false, x->options->use_all_devices, &seen, err));
+    if (seen && x->use_all && !has_incumbent(x))
+        CLV_TRY(search_with_fewer(x, &seen, err));
     if (!seen)
         return CLV_OK;
     *ret = CLV_EXACT_INFEASIBLE;
-    if (!clv_candidates_has_fit(queue))
+    if (!has_incumbent(x) && !x->cut_off)
         return CLV_OK;
     *ret = CLV_EXACT_SOLVED;
+    if (!has_incumbent(x) || (enough_ns > 0 && value_of_best(x) >= enough_ns)) {
+        prove(x, enough_ns);
+        x->s->queue.is_done = true;
+        x->s->queue.why = CLV_END_BOUND;
+        return CLV_OK;
+    }
     x->work_max = x->work + TIES_WORK;
-    CLV_TRY(search(x, true, all, &seen, err));
-    const clv_verdict *best = &queue->tried[queue->best].verdict;
-    int64_t best_ns = clv_verdict_ns(best, x->options->objective);
-    clv_candidates_raise_bound(queue, best_ns, METHOD);
-    queue->result.bound = clv_objval_whole(best_ns); /* other bounds are of plans that use all */
-    x->s->is_bounded = true;
+    CLV_TRY(search(x, true, x->use_all, &seen, err));
+    prove(x, value_of_best(x));
     return CLV_OK;
 }
 
@@ -549,6 +588,7 @@ clv_status clv_exact_search(clv_search_state *s, clv_exact_end *ret, clv_error *
     const clv_candidate_queue *queue = &s->queue;
     const clv_partition_problem *p = queue->p;
     exact x = { .s = s, .p = p, .options = queue->options };
+    x.enough_ns = x.options->enough_ns;
     *ret = CLV_EXACT_OPEN;
     if (p->n_units > CLV_EXACT_UNITS || p->n_devices > DEVICES_MAX || clv_n_ports(p) > PORTS_MAX ||
         !(queue->judge->bounded_at > 0) || queue->options->max_judged > 0 || queue->is_done ||

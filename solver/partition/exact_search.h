@@ -15,8 +15,9 @@
 #define CLV_EXACT_UNITS 20
 
 typedef enum {
-    CLV_EXACT_OPEN,      /* too large, or the work allowed was done: nothing is proven */
-    CLV_EXACT_SOLVED,    /* the best plan is in the queue, and the bound is its value */
+    CLV_EXACT_OPEN,   /* too large, or the work allowed was done: nothing is proven */
+    CLV_EXACT_SOLVED, /* the best plan is in the queue, and the bound is its value; or no plan has
+                         less than is enough, and that is the bound */
     CLV_EXACT_INFEASIBLE /* no assignment fits, with any workspace */
 } clv_exact_end;
 

@@ -26,6 +26,9 @@ typedef struct {
     int32_t max_judged;   /* 0: the default of the search */
     int32_t microbatches; /* for throughput: the least time of so many one behind the other, filling
                              and draining included; 0: the least period */
+    /* A bound of the objective at which to end, solution or none: with CLV_END_BOUND a solution is
+     * of no use. 0: not asked. */
+    int64_t enough_ns;
     bool only_period_is_bounded; /* the judge's latency may be below that of
                                     clv_partition_estimate() */
 } clv_partition_options;

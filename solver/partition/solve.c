@@ -123,7 +123,8 @@ clv_status clv_partition_solve(const clv_partition_problem *p, const clv_partiti
     clv_candidates_close(queue);
     if (queue->result.found)
         CLV_TRY(clv_search_find_bound(&s, err));
-    if (queue->result.found && !clv_objval_less(queue->result.bound, queue->result.value))
+    if (queue->result.found && queue->result.end != CLV_END_BOUND &&
+        !clv_objval_less(queue->result.bound, queue->result.value))
         queue->result.end = CLV_END_OPTIMAL;
     if (queue->result.end == CLV_END_STOPPED && !queue->result.found)
         return clv_fail(err, CLV_ECANCELED, "stopped after %d plans, none of which fits",

@@ -218,9 +218,10 @@ clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, clv_error *err)
 
 /* -- stages -- */
 
-/* What a device of a mesh runs, for these choices, cut into stages. */
-static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution, clv_arena *arena,
-                                  clv_plan **ret, clv_error *err)
+/* What a device of a mesh runs, for these choices, cut into stages. enough_ns: plans that take so
+ * long are of no use; 0: all are. */
+static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution, int64_t enough_ns,
+                                  clv_arena *arena, clv_plan **ret, clv_error *err)
 {
     const clv_joint *j = c->j;
     clv_request req = *j->req;
@@ -240,6 +241,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     req.memory_bytes = 0;               /* the cluster has it */
     req.terse = true;
     req.jobs = c->jobs;
+    req.search.enough_ns = enough_ns;
     clv_solve_detach(&req.search.solve); /* of the calling thread only */
     return clv_stages_plan(&req, &analysis, arena, ret, err);
 }
@@ -282,7 +284,7 @@ static clv_status cut_for_memory(clv_mesh_candidate *c, int64_t limit_bytes, clv
     for (int32_t round = 0; c->strategy.solve.found; round++) {
         clv_plan *cut;
         bool is_better;
-        CLV_TRY(cut_into_stages(c, c->strategy.solve.solution, c->arena, &cut, err));
+        CLV_TRY(cut_into_stages(c, c->strategy.solve.solution, 0, c->arena, &cut, err));
         CLV_TRY(keep_if_better(c, limit_bytes, c->strategy.solve.solution, cut, &is_better, err));
         c->best_local = is_better ? c->local : c->best_local;
         c->best_cut = is_better ? cut : c->best_cut;
@@ -340,8 +342,10 @@ static clv_status cut_one(clv_mesh_candidate *c, const int32_t *solution, int64_
 {
     clv_plan *cut;
     bool is_better;
-    CLV_TRY(cut_into_stages(c, solution, scratch, &cut, err));
-    CLV_TRY(keep_if_better(c, limit_bytes, solution, cut, &is_better, err));
+    int64_t best_ns = best_so_far(c);
+    CLV_TRY(cut_into_stages(c, solution, best_ns < INT64_MAX ? best_ns : 0, scratch, &cut, err));
+    if (strcmp(cut->stopped, clv_end_name(CLV_END_BOUND)) != 0)
+        CLV_TRY(keep_if_better(c, limit_bytes, solution, cut, &is_better, err));
     int64_t bound = clv_joint_bound_of(cut);
     *io_bound = bound > *io_bound ? bound : *io_bound;
     return CLV_OK;
@@ -407,12 +411,13 @@ static clv_status cut_all(clv_mesh_candidate *c, int64_t limit_bytes, clv_int128
 clv_status clv_mesh_candidate_exhaust(clv_mesh_candidate *c, clv_error *err)
 {
     clv_int128 bound, of_fewer;
+    c->jobs = 1; /* a plan of so few operators is found before a thread begins */
     c->bounded = true;
     CLV_TRY(open_candidate(c, err));
     int64_t limit_bytes = memory_of_stages(c);
     CLV_TRY(cut_all(c, limit_bytes, &bound, err));
     c->bound_ns = bound > c->bound_ns ? (int64_t)bound : c->bound_ns;
-    if (!c->any || c->best.outcome != CLV_OOM || bound >= INT64_MAX)
+    if (!c->any || c->best.outcome != CLV_OOM || bound >= best_so_far(c))
         return CLV_OK;
     CLV_TRY(leave_room(c, &limit_bytes, err));
     return cut_all(c, limit_bytes, &of_fewer, err); /* of fewer strategies: no bound of all */
@@ -425,7 +430,7 @@ clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, clv_error *err)
     CLV_TRY(make_mesh(c, err));
     CLV_TRY(clv_mesh_candidate_constraints(j, c->factors, c->mesh, c->arena, &c->constraints, err));
     CLV_TRY(build_problem(c, limit_bytes, err));
-    CLV_TRY(cut_into_stages(c, j->solution, c->arena, &c->best_cut, err));
+    CLV_TRY(cut_into_stages(c, j->solution, 0, c->arena, &c->best_cut, err));
     c->best_problem = c->problem;
     c->best_local = c->local;
     return CLV_OK;

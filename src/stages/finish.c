@@ -74,7 +74,8 @@ static clv_status add_search(const clv_stage_search *s, const clv_partition_resu
     plan->search = search_name(req);
     plan->n_judged = result->n_judged;
     plan->stopped = clv_end_name(result->solve.end);
-    plan->bound_ns = result->solve.found ? (int64_t)result->solve.bound.whole : 0;
+    if (result->solve.found || result->solve.end == CLV_END_BOUND)
+        plan->bound_ns = (int64_t)result->solve.bound.whole;
     for (int32_t i = 0; i < result->n_judged; i++)
         plan->n_fitting += result->tried[i].verdict.outcome == CLV_FITS;
     return CLV_OK;

@@ -24,7 +24,7 @@ static clv_status plan_with(clv_stage_search *s, clv_plan **ret, clv_error *err)
     CLV_TRY(clv_microbatches_find(s, &options, find_plan, &result, err));
     if (result.rules_unmet)
         CLV_TRY(clv_relax_conflict(s, &options, result.proven, &result, err));
-    else if (!result.solve.found && s->rules.rules.n > 0)
+    else if (!result.solve.found && result.solve.end != CLV_END_BOUND && s->rules.rules.n > 0)
         CLV_TRY(clv_relax_memory(s, &options, err));
     /* assignment -> plan, checked by code that did not make it */
     return clv_stage_finish(s, &result, ret, err);

@@ -231,6 +231,48 @@ static void check(uint32_t seed, clv_objective objective)
     close_small(&s);
 }
 
+/* A search that may end at a bound: what it says then is true, and below that it finds the same. */
+static void check_enough(small *s, uint32_t seed, const answer *want, int64_t enough_ns)
+{
+    clv_partition_result r = { 0 };
+    clv_error err = { 0 };
+    s->options.enough_ns = enough_ns;
+    cr_assert_eq(clv_partition_solve(s->p, &s->judge, &s->options, s->t->arena, &r, &err), CLV_OK,
+                 "%s", err.message);
+    if (r.solve.end == CLV_END_BOUND) {
+        cr_assert(!want->found || want->ns >= enough_ns, "seed %u: %lld ns, and %lld are no bound",
+                  seed, (long long)want->ns, (long long)enough_ns);
+        cr_assert(r.solve.bound.whole >= enough_ns, "seed %u: bound %lld, asked for %lld", seed,
+                  (long long)r.solve.bound.whole, (long long)enough_ns);
+        cr_assert(!want->found || r.solve.bound.whole <= want->ns, "seed %u: bound %lld, best %lld",
+                  seed, (long long)r.solve.bound.whole, (long long)want->ns);
+        return;
+    }
+    cr_assert_eq(r.solve.end, want->found ? CLV_END_OPTIMAL : CLV_END_INFEASIBLE,
+                 "seed %u, %lld ns: ended %s", seed, (long long)enough_ns,
+                 clv_end_name(r.solve.end));
+    cr_assert(!want->found || answer_of(s, &r.best.verdict).ns == want->ns,
+              "seed %u, %lld ns: %lld, the best has %lld", seed, (long long)enough_ns,
+              (long long)answer_of(s, &r.best.verdict).ns, (long long)want->ns);
+}
+
+static void check_many_enough(clv_objective objective)
+{
+    for (uint32_t i = 0; i < test_effort(200); i++) {
+        small s;
+        open_small(&s, i, objective);
+        answer want = brute_force(&s, s.options.use_all_devices);
+        if (!want.found)
+            want = brute_force(&s, false);
+        for (int64_t part = 1; part <= 4; part++) {
+            int64_t ns = want.found ? want.ns * part / 2 : 1000 * part;
+            check_enough(&s, i, &want, ns > 0 ? ns : 1);
+            check_enough(&s, i, &want, ns + 1);
+        }
+        close_small(&s);
+    }
+}
+
 static void check_many(clv_objective objective)
 {
     const char *first = getenv("CLEAVE_SEED");
@@ -242,3 +284,7 @@ static void check_many(clv_objective objective)
 Test(small_plans, have_the_least_latency_of_all_and_its_proof) { check_many(CLV_LATENCY); }
 
 Test(small_plans, have_the_least_period_of_all_and_its_proof) { check_many(CLV_THROUGHPUT); }
+
+Test(small_plans, end_at_a_bound_of_latency_that_is_true) { check_many_enough(CLV_LATENCY); }
+
+Test(small_plans, end_at_a_bound_of_a_period_that_is_true) { check_many_enough(CLV_THROUGHPUT); }
