@@ -556,12 +556,18 @@ static clv_status search_with_fewer(exact *x, bool *ret_seen, clv_error *err)
     return CLV_OK;
 }
 
+static int64_t most_work(const exact *x)
+{
+    const int64_t *left = x->options->work_left;
+    return left && *left < WORK_MAX ? *left : WORK_MAX;
+}
+
 /* First what is better, then what is as good but for the other measure. */
 static clv_status solve(exact *x, clv_exact_end *ret, clv_error *err)
 {
     int64_t enough_ns = x->enough_ns;
     bool seen;
-    x->work_max = WORK_MAX;
+    x->work_max = most_work(x);
     CLV_TRY(search(x, false, x->options->use_all_devices, &seen, err));
     if (seen && x->use_all && !has_incumbent(x))
         CLV_TRY(search_with_fewer(x, &seen, err));
@@ -600,6 +606,8 @@ clv_status clv_exact_search(clv_search_state *s, clv_exact_end *ret, clv_error *
     clv_status status = open(&x, err);
     if (status == CLV_OK)
         status = solve(&x, ret, err);
+    if (x.options->work_left)
+        *x.options->work_left -= x.work;
     clv_arena_free(x.arena);
     return status;
 }

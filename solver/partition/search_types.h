@@ -29,6 +29,10 @@ typedef struct {
     /* A bound of the objective at which to end, solution or none: with CLV_END_BOUND a solution is
      * of no use. 0: not asked. */
     int64_t enough_ns;
+    /* What the exact search may cost, in words of memory touched, where several searches share it:
+     * counted down. Where that shows that nothing fits, the plan that lacks least is not looked for
+     * then. NULL: a limit of its own. */
+    int64_t *work_left;
     bool only_period_is_bounded; /* the judge's latency may be below that of
                                     clv_partition_estimate() */
 } clv_partition_options;

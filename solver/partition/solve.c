@@ -57,7 +57,7 @@ static clv_status search_default(clv_search_state *s, bool *ret_infeasible, clv_
     if (!hopeless) {
         CLV_TRY(clv_exact_search(s, &exact, err));
         *ret_infeasible = exact == CLV_EXACT_INFEASIBLE;
-        if (exact == CLV_EXACT_SOLVED)
+        if (exact == CLV_EXACT_SOLVED || (*ret_infeasible && s->queue.options->work_left))
             return CLV_OK;
     }
     if (p->n_devices > 1)

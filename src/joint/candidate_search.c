@@ -13,6 +13,11 @@
 #define SEARCHES_AT_ONCE 2
 #define SHOWN            4 /* shapes without room for weights that are compared in what they lack */
 
+/* What looking once more at all strategies may cost, for all shapes together, in words of memory:
+ * about two seconds; and where anything that fits will do, which is asked for some twenty times. */
+#define EXHAUST_WORK     INT64_C(800000000)
+#define EXHAUST_WORK_ANY (EXHAUST_WORK / 32)
+
 /* Takes over what came of a candidate. */
 static clv_status merge(clv_joint *j, const clv_mesh_candidate *c, clv_error *err)
 {
@@ -154,13 +159,16 @@ static bool is_open(const clv_joint *j, const ranked *r)
 /* What may still hide a better plan, once the best of all shapes is known; and the bound of all. */
 static clv_status exhaust_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *err)
 {
-    for (int32_t i = 0; i < n; i++) {
-        clv_mesh_candidate c = { .j = j,
-                                 .shape = j->shapes[r[i].shape],
-                                 .bound_ns = r[i].bound_ns };
+    int64_t work_left = j->any_will_do ? EXHAUST_WORK_ANY : EXHAUST_WORK;
+    for (int32_t i = 0; i < n && work_left > 0; i++) {
+        int64_t all = i + 1 < n ? work_left / 2 : work_left, left = all; /* some for the others */
+        clv_mesh_candidate c = {
+            .j = j, .shape = j->shapes[r[i].shape], .bound_ns = r[i].bound_ns, .work_left = &left
+        };
         if (!is_open(j, &r[i]))
             continue;
         CLV_TRY(try_at_once(j, &c, 1, exhaust, err));
+        work_left -= all - left;
         keep_bound(&r[i], &c);
     }
     for (int32_t i = 0; i < n; i++)

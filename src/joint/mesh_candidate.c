@@ -17,6 +17,10 @@
 #define CUTS_MAX      512
 #define ONE_STAGE_MAX 4096
 #define LISTS_MAX     4 /* so often */
+/* What these cost, in words of memory, beside the exact searches: a solution that is cut, an
+ * operator that is given a strategy and a stage. */
+#define CUT_WORK 20000
+#define TRY_WORK 40
 
 /* -- opening -- */
 
@@ -242,6 +246,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     req.terse = true;
     req.jobs = c->jobs;
     req.search.enough_ns = enough_ns;
+    req.search.work_left = c->work_left;
     clv_solve_detach(&req.search.solve); /* of the calling thread only */
     return clv_stages_plan(&req, &analysis, arena, ret, err);
 }
@@ -336,6 +341,13 @@ static int64_t best_so_far(const clv_mesh_candidate *c)
     return c->any && c->best.outcome == CLV_FITS && c->best.ns < ns ? c->best.ns : ns;
 }
 
+/* No more plans are to be cut: what may be better is left to the bound. */
+static bool is_over(const clv_mesh_candidate *c)
+{
+    bool has_any = c->any && c->best.outcome == CLV_FITS;
+    return *c->work_left <= 0 || (has_any && c->j->any_will_do) || clv_joint_time_is_up(c->j);
+}
+
 /* The plan of a solution; *io_bound: no plan of it takes less. */
 static clv_status cut_one(clv_mesh_candidate *c, const int32_t *solution, int64_t limit_bytes,
                           clv_arena *scratch, clv_int128 *io_bound, clv_error *err)
@@ -343,6 +355,7 @@ static clv_status cut_one(clv_mesh_candidate *c, const int32_t *solution, int64_
     clv_plan *cut;
     bool is_better;
     int64_t best_ns = best_so_far(c);
+    *c->work_left -= CUT_WORK;
     CLV_TRY(cut_into_stages(c, solution, best_ns < INT64_MAX ? best_ns : 0, scratch, &cut, err));
     if (strcmp(cut->stopped, clv_end_name(CLV_END_BOUND)) != 0)
         CLV_TRY(keep_if_better(c, limit_bytes, solution, cut, &is_better, err));
@@ -361,7 +374,7 @@ static clv_status cut_listed(clv_mesh_candidate *c, const clv_strategy_list *lis
     for (int32_t i = 0; i < list->n && status == CLV_OK; i++) {
         clv_int128 bound = list->floor[i];
         clv_mark mark = clv_arena_mark(scratch);
-        if (bound < best_so_far(c) && !clv_joint_time_is_up(c->j))
+        if (bound < best_so_far(c) && !is_over(c))
             status = cut_one(c, list->solution[i], limit_bytes, scratch, &bound, err);
         clv_arena_rewind(scratch, mark);
         *ret_bound = bound < *ret_bound ? bound : *ret_bound;
@@ -388,9 +401,9 @@ static clv_status cut_all(clv_mesh_candidate *c, int64_t limit_bytes, clv_int128
                           clv_error *err)
 {
     clv_int128 least = CLV_INT128_MAX, from = 0, of_listed;
-    bool is_over = false;
+    bool is_done = false;
     CLV_TRY(build_problem(c, limit_bytes, err));
-    for (int32_t i = 0; i < (c->j->any_will_do ? 1 : LISTS_MAX) && !is_over; i++) {
+    for (int32_t i = 0; i < (c->j->any_will_do ? 1 : LISTS_MAX) && !is_done; i++) {
         clv_strategy_list list;
         const clv_enumeration all = { .of = { c->problem, c->j->analysis->costs, c->stages,
                                               c->resharder, c->j->req->microbatches > 1 },
@@ -399,9 +412,10 @@ static clv_status cut_all(clv_mesh_candidate *c, int64_t limit_bytes, clv_int128
                                       .below = best_so_far(c),
                                       .most = c->n_stages > 1 ? CUTS_MAX : ONE_STAGE_MAX };
         CLV_TRY(clv_strategies_enumerate(&all, c->arena, &list, err));
+        *c->work_left -= (int64_t)list.tries * TRY_WORK;
         CLV_TRY(cut_listed(c, &list, limit_bytes, &of_listed, err));
         least = of_listed < least ? of_listed : least;
-        is_over = list.rest <= from || list.rest >= best_so_far(c) || clv_joint_time_is_up(c->j);
+        is_done = list.rest <= from || list.rest >= best_so_far(c) || is_over(c);
         from = list.rest > from ? list.rest : from;
     }
     *ret_bound = from < least ? from : least;

@@ -34,6 +34,7 @@ typedef struct clv_mesh_candidate {
     clv_int128 known; /* ns: no choices cost less, with as much memory as was asked for last */
     clv_local_model *local;
     clv_cluster *stages; /* of meshes */
+    int64_t *work_left;  /* of clv_mesh_candidate_exhaust(), in words of memory: counted down */
 
     /* of the thread that tries it */
     clv_status status;
@@ -68,7 +69,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err);
 
 /* Once more, of a small model in several stages: all strategies that may be part of a better plan
  * than the best of j, where they are few (strategy_enumeration.h). c->bound_ns is what was found
- * first, and is raised. */
+ * first, and is raised. It ends with the work that is left. */
 clv_status clv_mesh_candidate_exhaust(clv_mesh_candidate *c, clv_error *err);
 
 /* The problem, local model and cut of the best plan of j again, which is of this shape. */

@@ -494,6 +494,7 @@ static clv_status enumerate(search *s, clv_strategy_list *ret, clv_error *err)
     CLV_TRY(put_in_order(s, err));
     find_tails(s);
     CLV_TRY(branch(s, 0, 0, 0, err));
+    ret->tries = s->tries;
     return s->tries > TRIES_MAX ? CLV_OK : fill(s, ret, err);
 }
 

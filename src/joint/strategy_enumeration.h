@@ -28,6 +28,7 @@ typedef struct {
     const int32_t **solution; /* n, each legal: of the intra-operator problem, by node */
     clv_int128 rest; /* ns, at most `below`: no plan with another solution that is not known takes
                         less; 0: unknown */
+    int32_t tries;   /* operators given a strategy and a stage */
 } clv_strategy_list;
 
 /* Is a model small enough for so many stages? O(operators). */
