@@ -63,7 +63,7 @@ static bool is_within(const clv_solve_result *r, double part)
            clv_objval_number(above) <= part * clv_objval_number(r->value);
 }
 
-static bool is_bound_enough(const clv_incumbent *inc)
+bool clv_incumbent_is_bound_enough(const clv_incumbent *inc)
 {
     return !clv_objval_is_infinite(inc->enough_bound) &&
            !clv_objval_less(inc->result->bound, inc->enough_bound);
@@ -73,7 +73,7 @@ bool clv_incumbent_is_enough(const clv_incumbent *inc)
 {
     double gap = inc->options->gap;
     return is_within(inc->result, gap > inc->proof_part ? gap : inc->proof_part) ||
-           is_bound_enough(inc);
+           clv_incumbent_is_bound_enough(inc);
 }
 
 bool clv_incumbent_over(clv_incumbent *inc)
@@ -105,7 +105,7 @@ void clv_incumbent_close(clv_incumbent *inc)
         r->end = CLV_END_INFEASIBLE;
     else if (is_within(r, inc->proof_part))
         r->end = CLV_END_OPTIMAL;
-    else if (is_bound_enough(inc))
+    else if (clv_incumbent_is_bound_enough(inc))
         r->end = CLV_END_BOUND;
     else if (is_within(r, inc->options->gap))
         r->end = CLV_END_GAP;

@@ -38,7 +38,9 @@ void clv_incumbent_set(clv_incumbent *inc, const int32_t *solution, clv_objval v
 /* A proven bound, rounded down; false if it is not above the one known. */
 bool clv_incumbent_raise(clv_incumbent *inc, clv_objval bound, const char *method);
 
-/* Proven, near enough to the bound, or the bound is as high as asked. */
+/* The bound is as high as asked. */
+bool clv_incumbent_is_bound_enough(const clv_incumbent *inc);
+/* Proven, near enough to the bound, or that. */
 bool clv_incumbent_is_enough(const clv_incumbent *inc);
 /* That, or time is up, or the caller said stop: return at once. Looks at the clock. */
 bool clv_incumbent_over(clv_incumbent *inc);

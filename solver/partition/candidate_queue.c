@@ -186,8 +186,7 @@ static void update_best(clv_candidate_queue *queue, int32_t i)
 static void check_bound(clv_candidate_queue *queue)
 {
     const clv_solve_result *r = &queue->result;
-    int64_t enough_ns = queue->options->enough_ns;
-    bool is_asked = enough_ns > 0 && r->bound.whole >= enough_ns;
+    bool is_asked = clv_incumbent_is_bound_enough(&queue->incumbent);
     if (queue->is_done || queue->n_judged == 0 || r->bound.whole <= 0 || (!r->found && !is_asked))
         return;
     queue->is_done = clv_incumbent_is_enough(&queue->incumbent);

@@ -556,18 +556,11 @@ static clv_status search_with_fewer(exact *x, bool *ret_seen, clv_error *err)
     return CLV_OK;
 }
 
-static int64_t most_work(const exact *x)
-{
-    const int64_t *left = x->options->work_left;
-    return left && *left < WORK_MAX ? *left : WORK_MAX;
-}
-
 /* First what is better, then what is as good but for the other measure. */
 static clv_status solve(exact *x, clv_exact_end *ret, clv_error *err)
 {
     int64_t enough_ns = x->enough_ns;
     bool seen;
-    x->work_max = most_work(x);
     CLV_TRY(search(x, false, x->options->use_all_devices, &seen, err));
     if (seen && x->use_all && !has_incumbent(x))
         CLV_TRY(search_with_fewer(x, &seen, err));
@@ -593,8 +586,12 @@ clv_status clv_exact_search(clv_search_state *s, clv_exact_end *ret, clv_error *
 {
     const clv_candidate_queue *queue = &s->queue;
     const clv_partition_problem *p = queue->p;
-    exact x = { .s = s, .p = p, .options = queue->options };
-    x.enough_ns = x.options->enough_ns;
+    int64_t *work_left = queue->options->work_left;
+    exact x = { .s = s,
+                .p = p,
+                .options = queue->options,
+                .enough_ns = queue->options->enough_ns,
+                .work_max = work_left && *work_left < WORK_MAX ? *work_left : WORK_MAX };
     *ret = CLV_EXACT_OPEN;
     if (p->n_units > CLV_EXACT_UNITS || p->n_devices > DEVICES_MAX || clv_n_ports(p) > PORTS_MAX ||
         !(queue->judge->bounded_at > 0) || queue->options->max_judged > 0 || queue->is_done ||
@@ -606,8 +603,8 @@ clv_status clv_exact_search(clv_search_state *s, clv_exact_end *ret, clv_error *
     clv_status status = open(&x, err);
     if (status == CLV_OK)
         status = solve(&x, ret, err);
-    if (x.options->work_left)
-        *x.options->work_left -= x.work;
+    if (work_left)
+        *work_left -= x.work;
     clv_arena_free(x.arena);
     return status;
 }

@@ -53,14 +53,19 @@ static clv_status plan_whole_operators(clv_joint *j, clv_error *err)
 /* Why there is no plan to show at all. */
 static clv_status no_shape(const clv_joint *j, clv_error *err)
 {
-    int32_t n = j->cluster->n_devices, stages = j->req->stages;
+    int32_t n = j->cluster->n_devices;
     if (j->refused.status != CLV_OK)
         return clv_fail(err, j->refused.status, "%s", j->refused.message);
     if (j->n_shapes == 0)
         return clv_fail(err, CLV_EUSAGE,
                         "tensors are to be split, but no mesh of two devices or more goes into %d",
                         (int)n);
-    if (j->unlike && stages > 0)
+    int32_t stages = clv_mesh_candidate_stages(j, &j->shapes[0]);
+    if (j->unlike && j->req->mesh)
+        return clv_fail(err, CLV_EUSAGE,
+                        "mesh '%s': the devices of %d stages would not be alike, in kind or links",
+                        j->req->mesh, (int)stages);
+    if (j->unlike && j->req->stages > 0)
         return clv_fail(err, CLV_EUSAGE,
                         "%d stages of %d devices: they would not be alike, in kind or links",
                         (int)stages, (int)(n / stages));

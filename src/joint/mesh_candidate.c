@@ -97,11 +97,7 @@ static clv_status open_candidate(clv_mesh_candidate *c, clv_error *err)
         return CLV_OK;
     CLV_TRY(status);
     c->unlike = c->excluded = !stages_are_alike(c);
-    if (!c->excluded || !c->j->req->mesh)
-        return CLV_OK;
-    return clv_fail(err, CLV_EUSAGE,
-                    "mesh '%s': the devices of %d stages would not be alike, in kind or links",
-                    c->j->req->mesh, (int)c->n_stages);
+    return CLV_OK;
 }
 
 /* -- choices within a limit on memory -- */

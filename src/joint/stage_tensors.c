@@ -41,10 +41,10 @@ int32_t clv_stage_input_sharing(const clv_stage_space *of, clv_op op, clv_tensor
 {
     const clv_graph *g = graph_of(of);
     const clv_op_info *info = clv_op_at(g, op);
-    int32_t root = clv_tensor_root(graph_of(of), t).i;
+    int32_t root = clv_tensor_root(g, t).i;
     for (int32_t k = 0; k < clv_op_n_explicit(info); k++) {
         clv_tensor in = clv_op_input(g, info, k);
-        if (in.i >= 0 && clv_tensor_root(graph_of(of), in).i == root)
+        if (in.i >= 0 && clv_tensor_root(g, in).i == root)
             return k;
     }
     return -1;

@@ -145,14 +145,14 @@ static void add_branching_op(small *s, int32_t i, part *parts, int32_t *n)
     part *a = &parts[draw(s, 0, *n - 1)], *b = &parts[draw(s, 0, *n - 1)];
     const char *type = types[draw(s, 0, 7)];
     type = width_of(type, a->width, b->width) > 0 ? type : "Relu";
-    bool is_sum = strcmp(type, "Add") == 0 || strcmp(type, "Concat") == 0;
+    bool reads_both = strcmp(type, "Add") == 0 || strcmp(type, "Concat") == 0;
     bool is_split = strcmp(type, "Split") == 0, is_product = strcmp(type, "MatMul") == 0;
     bool is_reshape = strcmp(type, "Reshape") == 0;
     const char *own = clv_arena_printf(s->m->arena, "w%d", (int)i);
     const char *out = clv_arena_printf(s->m->arena, is_split ? "t%d,h%d" : "t%d", (int)i, (int)i);
     const char *in = is_product || is_reshape ? clv_arena_printf(s->m->arena, "%s,%s", a->name, own)
-                     : is_sum ? clv_arena_printf(s->m->arena, "%s,%s", a->name, b->name)
-                              : a->name;
+                     : reads_both ? clv_arena_printf(s->m->arena, "%s,%s", a->name, b->name)
+                                  : a->name;
     if (is_product)
         made_weight(s->m, own, CLV_DT_FLOAT, "128,128");
     if (is_reshape)
@@ -163,7 +163,7 @@ static void add_branching_op(small *s, int32_t i, part *parts, int32_t *n)
     if (is_split || strcmp(type, "Concat") == 0)
         made_attr_int(s->m, "axis", 1);
     a->is_read = true;
-    b->is_read |= is_sum || is_reshape;
+    b->is_read |= reads_both || is_reshape;
     for (int32_t k = 0; k < (is_split ? 2 : 1); k++)
         parts[(*n)++] = (part){ clv_arena_printf(s->m->arena, k ? "h%d" : "t%d", (int)i),
                                 width_of(type, a->width, b->width), false };
