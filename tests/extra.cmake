@@ -1,6 +1,8 @@
 # Programs that the test tools in corpus/ run; built when asked for by name.
 add_executable(dump_shapes EXCLUDE_FROM_ALL corpus/dump_shapes.c)
 target_link_libraries(dump_shapes PRIVATE cleave_flags clv_proto clv_graph clv_base)
+add_executable(dump_kernels EXCLUDE_FROM_ALL kernels/dump_kernels.c)
+target_link_libraries(dump_kernels PRIVATE cleave_flags clv_proto clv_kernels clv_graph clv_base)
 add_executable(copy_model EXCLUDE_FROM_ALL corpus/copy_model.c)
 target_link_libraries(copy_model PRIVATE cleave_flags test_support clv_proto clv_graph clv_base)
 add_executable(dump_weights EXCLUDE_FROM_ALL corpus/dump_weights.c)

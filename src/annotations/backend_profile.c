@@ -87,18 +87,11 @@ clv_status clv_backend_parse(const char *text, size_t n, const char *what, clv_a
 clv_status clv_backend_load(const char *name_or_path, const char *configs_path, clv_arena *arena,
                             const clv_backend **ret, clv_error *err)
 {
-    size_t n = strlen(name_or_path);
-    bool is_path =
-        strchr(name_or_path, '/') || (n >= 5 && strcmp(name_or_path + n - 5, ".json") == 0);
-    const char *path = is_path ? name_or_path : NULL, *text;
-    clv_config_search search = { NULL, configs_path, "backends" };
-    char known[CLV_KNOWN_SIZE];
+    const clv_config_search search = { NULL, configs_path, "backends" };
+    const char *path, *text;
+    size_t n;
 
-    if (!path && clv_config_is_name(name_or_path))
-        CLV_TRY(clv_config_find(&search, name_or_path, arena, &path, err));
-    if (!path)
-        return clv_fail(err, CLV_EUSAGE, "'%.60s' is no known backend; %s", name_or_path,
-                        clv_config_known(&search, name_or_path, known));
+    CLV_TRY(clv_config_locate(&search, "backend", name_or_path, arena, &path, err));
     CLV_TRY(clv_read_file(path, FILE_MAX_BYTES, arena, &text, &n, err));
     return clv_backend_parse(text, n, path, arena, ret, err);
 }

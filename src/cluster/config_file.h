@@ -8,7 +8,8 @@
 #include "base/str.h"
 
 /* Where NAME.json may be: beside (a folder, may be NULL), then FOLDER/kind for every folder of path
- * (colon-separated, may be NULL). kind is "clusters" or "devices". */
+ * (colon-separated, may be NULL). kind is "clusters", "devices", "measured",
+ * "runtimes" or "backends". */
 typedef struct {
     const char *beside, *path, *kind;
 } clv_config_search;
@@ -20,6 +21,11 @@ bool clv_config_is_name(const char *name);
 /* The first NAME.json there is; *ret NULL when there is none. */
 clv_status clv_config_find(const clv_config_search *search, const char *name, clv_arena *arena,
                            const char **ret, clv_error *err);
+/* Of a name, or a path as it is (with '/' or ending in ".json"). what: "cluster", for the message
+ * that there is none. */
+clv_status clv_config_locate(const clv_config_search *search, const char *what,
+                             const char *name_or_path, clv_arena *arena, const char **ret,
+                             clv_error *err);
 /* "did you mean 'h100-sxm'? known are a100-40gb, h100-sxm (looked in configs/devices)", in byte
  * order, for a message about the name that is wanted. Names come from the folders of path only, 64
  * at most; a list that is too long ends in "...". Returns buf. O(files). */

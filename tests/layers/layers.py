@@ -18,15 +18,16 @@ import sys
 # folder: the folders whose headers it may include, beside its own
 B, G, C = "src/base", "src/graph", "src/cluster"
 MODEL = [B, G, C, "src/sharding", "src/notation"]
-COSTS = [*MODEL, "src/problem", "cost"]
+COSTS = [*MODEL, "src/kernels", "src/problem", "cost"]
 MAY = {
     "src/base": [],
     "src/graph": [B],
+    "src/kernels": [B, G],
     "src/cluster": [B, G],
     "src/problem": [B],
     "src/sharding": [B, G, C],
     "src/notation": [B, G, C, "src/sharding"],
-    "cost": [*MODEL, "src/problem"],
+    "cost": [*MODEL, "src/kernels", "src/problem"],
     "solver/common": [B],
     "solver/common/ilp": [B],
     "solver/partition": [B, "src/problem", "solver/common", "solver/common/ilp"],

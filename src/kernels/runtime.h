@@ -1,0 +1,65 @@
+/* runtime.h - which operators a runtime starts as one kernel, as data.
+ *
+ * A kernel is what a device starts at once: operators that read from outside and write what is read
+ * outside. A runtime is a list of patterns, tried in their order; an operator is of the first
+ * kernel that takes it. A pattern begins at an operator of `start` and takes in what is before it
+ * (its prologue) and after it (its epilogue), stage by stage outwards:
+ *
+ *   start   Softmax
+ *   before  [pointwise*] [MatMul, once] [movement*]      towards the inputs
+ *   after   [pointwise*] [MatMul, once]                  towards the outputs
+ *
+ * Operators of a stage hang together, and on those of the stage before it. A stage whose `min` is
+ * not met makes no kernel. Views are part of any stage. form.h says how kernels are found,
+ * runtime_json.h how a runtime is written.
+ */
+#ifndef CLV_KERNELS_RUNTIME_H
+#define CLV_KERNELS_RUNTIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a kernel's time depends on. */
+typedef enum {
+    CLV_KERNEL_SINGLE,    /* an operator by itself */
+    CLV_KERNEL_MEMORY,    /* element by element, or row by row: bound by what it moves */
+    CLV_KERNEL_PRODUCT,   /* a matrix product or convolution, and what is done to its operands and
+                             its result */
+    CLV_KERNEL_ATTENTION, /* scores, their softmax and the values, scores never stored */
+    CLV_N_KERNEL_KINDS
+} clv_kernel_kind;
+
+/* By line of ops.def (graph/ops.h). */
+typedef const bool *clv_op_set;
+
+/* The most stages that a pattern has on a side. */
+#define CLV_STAGES_MAX 4
+
+typedef struct {
+    clv_op_set operators;
+    clv_op_set operands; /* after: what is taken in before the other operands of those; or NULL */
+    int32_t min, max;    /* so many operators, views aside */
+    bool shared;         /* before: also what others read, which is stored then */
+} clv_pattern_stage;
+
+typedef struct {
+    const char *name; /* "rms norm" */
+    clv_kernel_kind kind;
+    clv_op_set start;
+    clv_op_set
+        rows; /* operators that work on whole rows; a kernel has rows of one length; or NULL */
+    clv_pattern_stage before[CLV_STAGES_MAX], after[CLV_STAGES_MAX];
+    int32_t n_before, n_after;
+    bool packed; /* products that read the same tensor are one product */
+} clv_pattern;
+
+typedef struct {
+    const char *name, *source;
+    bool graph; /* kernels are started by a captured graph, not one by one by the host */
+    int32_t n;
+    const clv_pattern *patterns;
+} clv_runtime;
+
+const char *clv_kernel_kind_name(clv_kernel_kind kind); /* "attention" */
+
+#endif

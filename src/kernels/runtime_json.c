@@ -1,0 +1,337 @@
+#include "kernels/runtime_json.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "graph/ops.h"
+
+#define PATH_SIZE     256
+#define PATTERNS_MAX  256
+#define OPERATORS_MAX 1000000 /* of a stage without a limit: more than a model has */
+
+const char *clv_kernel_kind_name(clv_kernel_kind kind)
+{
+    switch (kind) {
+    case CLV_KERNEL_SINGLE:
+        return "single";
+    case CLV_KERNEL_MEMORY:
+        return "memory";
+    case CLV_KERNEL_PRODUCT:
+        return "product";
+    case CLV_KERNEL_ATTENTION:
+        return "attention";
+    case CLV_N_KERNEL_KINDS:
+        break;
+    }
+    return "";
+}
+
+typedef struct {
+    clv_arena *arena;
+    clv_json_at sets;
+    int32_t n_defs;
+} reader;
+
+/* -- sets of operators -- */
+
+static clv_status add_operators(const reader *r, const clv_json_at *list, bool in_set, bool *set,
+                                clv_error *err);
+
+static clv_status add_set(const reader *r, const clv_json_at *where, const char *name, bool *set,
+                          clv_error *err)
+{
+    clv_json_at list = { 0 };
+    char path[PATH_SIZE];
+    if (r->sets.json)
+        CLV_TRY(clv_json_member(&r->sets, name, false, &list, err));
+    if (!list.json)
+        return clv_fail(err, CLV_EFORMAT, "%s is '@%.60s', expected the name of one of the sets",
+                        clv_json_path(where, path, sizeof path), name);
+    return add_operators(r, &list, true, set, err);
+}
+
+static clv_status add_operator(const reader *r, const clv_json_at *at, bool in_set, bool *set,
+                               clv_error *err)
+{
+    const char *name;
+    char path[PATH_SIZE];
+    CLV_TRY(clv_json_string(at, &name, err));
+    if (name[0] == '@' && !in_set)
+        return add_set(r, at, name + 1, set, err);
+    int32_t kind = clv_speed_find(name);
+    if (kind < 0 || kind >= r->n_defs)
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s is '%.60s', expected an operator such as MatMul or "
+                        "com.microsoft.Attention%s",
+                        clv_json_path(at, path, sizeof path), name,
+                        in_set ? "" : ", or a set such as @pointwise");
+    if (set[kind])
+        return clv_fail(err, CLV_EFORMAT, "%s is '%.60s', which is in the list already",
+                        clv_json_path(at, path, sizeof path), name);
+    set[kind] = true;
+    return CLV_OK;
+}
+
+static clv_status add_operators(const reader *r, const clv_json_at *list, bool in_set, bool *set,
+                                clv_error *err)
+{
+    int32_t n;
+    clv_json_at one = { 0 };
+    char path[PATH_SIZE];
+    CLV_TRY(clv_json_length(list, &n, err));
+    if (n == 0)
+        return clv_fail(err, CLV_EFORMAT, "%s is empty, expected operators",
+                        clv_json_path(list, path, sizeof path));
+    for (int32_t i = 0; i < n; i++) {
+        one = clv_json_element(list, i, i > 0 ? &one : NULL);
+        CLV_TRY(add_operator(r, &one, in_set, set, err));
+    }
+    return CLV_OK;
+}
+
+static clv_status read_set(const reader *r, const clv_json_at *object, const char *key,
+                           bool required, clv_op_set *ret, clv_error *err)
+{
+    clv_json_at list;
+    CLV_TRY(clv_json_member(object, key, required, &list, err));
+    if (!list.json)
+        return CLV_OK;
+    bool *set = CLV_NEW_ARRAY(r->arena, bool, r->n_defs);
+    if (!set)
+        return clv_fail_nomem(err, "a runtime");
+    CLV_TRY(add_operators(r, &list, false, set, err));
+    *ret = set;
+    return CLV_OK;
+}
+
+/* -- patterns -- */
+
+static clv_status read_flag(const clv_json_at *object, const char *key, bool *ret, clv_error *err)
+{
+    clv_json_at member;
+    CLV_TRY(clv_json_member(object, key, false, &member, err));
+    return member.json ? clv_json_bool(&member, ret, err) : CLV_OK;
+}
+
+static clv_status read_count(const clv_json_at *object, const char *key, int32_t *ret,
+                             clv_error *err)
+{
+    clv_json_at member;
+    int64_t n = *ret;
+    CLV_TRY(clv_json_member(object, key, false, &member, err));
+    if (member.json)
+        CLV_TRY(clv_json_int(&member, 0, OPERATORS_MAX, &n, err));
+    *ret = (int32_t)n;
+    return CLV_OK;
+}
+
+static clv_status read_stage(const reader *r, const clv_json_at *object, bool before,
+                             clv_pattern_stage *ret, clv_error *err)
+{
+    static const char *const before_keys[] = { "operators", "min", "max", "shared", NULL };
+    static const char *const after_keys[] = { "operators", "min", "max", "operands", NULL };
+    char path[PATH_SIZE];
+    *ret = (clv_pattern_stage){ .max = OPERATORS_MAX };
+    CLV_TRY(clv_json_keys(object, before ? before_keys : after_keys, err));
+    CLV_TRY(read_set(r, object, "operators", true, &ret->operators, err));
+    CLV_TRY(read_set(r, object, "operands", false, &ret->operands, err));
+    CLV_TRY(read_count(object, "min", &ret->min, err));
+    CLV_TRY(read_count(object, "max", &ret->max, err));
+    CLV_TRY(read_flag(object, "shared", &ret->shared, err));
+    if (ret->max < 1 || ret->min > ret->max)
+        return clv_fail(
+            err, CLV_EFORMAT,
+            "%s can never match: min is %d and max %d, expected a max of at least 1 and "
+            "min",
+            clv_json_path(object, path, sizeof path), (int)ret->min, (int)ret->max);
+    return CLV_OK;
+}
+
+static clv_status read_stages(const reader *r, const clv_json_at *object, const char *key,
+                              clv_pattern_stage *stages, int32_t *ret_n, clv_error *err)
+{
+    clv_json_at list, one = { 0 };
+    char path[PATH_SIZE];
+    CLV_TRY(clv_json_member(object, key, false, &list, err));
+    if (!list.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_length(&list, ret_n, err));
+    if (*ret_n > CLV_STAGES_MAX)
+        return clv_fail(err, CLV_EFORMAT, "%s has %d stages, expected at most %d",
+                        clv_json_path(&list, path, sizeof path), (int)*ret_n, CLV_STAGES_MAX);
+    for (int32_t i = 0; i < *ret_n; i++) {
+        one = clv_json_element(&list, i, i > 0 ? &one : NULL);
+        CLV_TRY(read_stage(r, &one, strcmp(key, "before") == 0, &stages[i], err));
+    }
+    return CLV_OK;
+}
+
+static clv_status read_kind(const clv_json_at *object, clv_kernel_kind *ret, clv_error *err)
+{
+    clv_json_at member;
+    const char *name;
+    char path[PATH_SIZE];
+    CLV_TRY(clv_json_member(object, "kind", true, &member, err));
+    CLV_TRY(clv_json_string(&member, &name, err));
+    for (int k = CLV_KERNEL_SINGLE + 1; k < CLV_N_KERNEL_KINDS; k++)
+        if (strcmp(name, clv_kernel_kind_name((clv_kernel_kind)k)) == 0) {
+            *ret = (clv_kernel_kind)k;
+            return CLV_OK;
+        }
+    return clv_fail(err, CLV_EFORMAT, "%s is '%.60s', expected memory, product or attention",
+                    clv_json_path(&member, path, sizeof path), name);
+}
+
+static clv_status read_pattern(const reader *r, const clv_json_at *object, clv_pattern *ret,
+                               clv_error *err)
+{
+    static const char *const keys[] = { "name",   "kind",  "source", "start", "rows",
+                                        "before", "after", "packed", NULL };
+    clv_json_at name, source;
+    const char *text;
+    CLV_TRY(clv_json_keys(object, keys, err));
+    CLV_TRY(clv_json_member(object, "name", true, &name, err));
+    CLV_TRY(clv_json_copy_string(&name, r->arena, &ret->name, err));
+    CLV_TRY(clv_json_member(object, "source", true, &source, err));
+    CLV_TRY(clv_json_string(&source, &text, err));
+    CLV_TRY(read_kind(object, &ret->kind, err));
+    CLV_TRY(read_set(r, object, "start", true, &ret->start, err));
+    CLV_TRY(read_set(r, object, "rows", false, &ret->rows, err));
+    CLV_TRY(read_stages(r, object, "before", ret->before, &ret->n_before, err));
+    CLV_TRY(read_stages(r, object, "after", ret->after, &ret->n_after, err));
+    return read_flag(object, "packed", &ret->packed, err);
+}
+
+/* -- what could never match -- */
+
+/* Does a pattern take every operator at which it may begin? */
+static bool always_holds(const clv_pattern *p)
+{
+    bool holds = p->kind != CLV_KERNEL_ATTENTION;
+    for (int32_t i = 0; i < p->n_before; i++)
+        holds = holds && p->before[i].min == 0;
+    for (int32_t i = 0; i < p->n_after; i++)
+        holds = holds && p->after[i].min == 0;
+    return holds;
+}
+
+/* An earlier one that takes all at which this one begins; NULL: none. */
+static const clv_pattern *taken_by(const reader *r, const clv_pattern *all, int32_t i)
+{
+    for (int32_t e = 0; e < i; e++) {
+        bool covers = always_holds(&all[e]);
+        for (int32_t k = 0; covers && k < r->n_defs; k++)
+            covers = !all[i].start[k] || all[e].start[k];
+        if (covers)
+            return &all[e];
+    }
+    return NULL;
+}
+
+/* Is a contraction among the operators that a stage must have? */
+static bool wants_product(const reader *r, const clv_pattern_stage *stages, int32_t n)
+{
+    bool wants = false;
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t k = 0; stages[i].min > 0 && k < r->n_defs; k++)
+            wants |= stages[i].operators[k] && (clv_op_def_at(k)->flags & CLV_OPF_CONTRACTION) != 0;
+    return wants;
+}
+
+static clv_status check_pattern(const reader *r, const clv_json_at *at, const clv_pattern *all,
+                                int32_t i, clv_error *err)
+{
+    const clv_pattern *p = &all[i], *taken = taken_by(r, all, i);
+    char path[PATH_SIZE];
+    if (taken)
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s: pattern '%.60s' can never match, for '%.60s' before it takes all "
+                        "operators that it starts at",
+                        clv_json_path(at, path, sizeof path), p->name, taken->name);
+    bool written_out = p->n_before > 1;
+    if (p->kind == CLV_KERNEL_ATTENTION && written_out &&
+        !(wants_product(r, p->before, p->n_before) && wants_product(r, p->after, p->n_after)))
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s: pattern '%.60s' can never match, expected a product with a min of 1 "
+                        "before and after what attention starts at",
+                        clv_json_path(at, path, sizeof path), p->name);
+    for (int32_t e = 0; e < i; e++)
+        if (strcmp(all[e].name, p->name) == 0)
+            return clv_fail(err, CLV_EFORMAT, "%s: there are two patterns '%.60s'",
+                            clv_json_path(at, path, sizeof path), p->name);
+    return CLV_OK;
+}
+
+static clv_status read_patterns(const reader *r, const clv_json_at *root, clv_runtime *ret,
+                                clv_error *err)
+{
+    clv_json_at list, one = { 0 };
+    char path[PATH_SIZE];
+    CLV_TRY(clv_json_member(root, "patterns", true, &list, err));
+    CLV_TRY(clv_json_length(&list, &ret->n, err));
+    if (ret->n > PATTERNS_MAX)
+        return clv_fail(err, CLV_EFORMAT, "%s has %d patterns, expected at most %d",
+                        clv_json_path(&list, path, sizeof path), (int)ret->n, PATTERNS_MAX);
+    clv_pattern *all = CLV_NEW_ARRAY(r->arena, clv_pattern, ret->n);
+    if (!all)
+        return clv_fail_nomem(err, "a runtime");
+    for (int32_t i = 0; i < ret->n; i++) {
+        one = clv_json_element(&list, i, i > 0 ? &one : NULL);
+        CLV_TRY(read_pattern(r, &one, &all[i], err));
+        CLV_TRY(check_pattern(r, &one, all, i, err));
+    }
+    ret->patterns = all;
+    return CLV_OK;
+}
+
+/* -- all -- */
+
+static clv_status read_starts(const clv_json_at *root, bool *ret, clv_error *err)
+{
+    clv_json_at member;
+    const char *name;
+    char path[PATH_SIZE];
+    CLV_TRY(clv_json_member(root, "starts", true, &member, err));
+    CLV_TRY(clv_json_string(&member, &name, err));
+    *ret = strcmp(name, "graph") == 0;
+    if (!*ret && strcmp(name, "host") != 0)
+        return clv_fail(err, CLV_EFORMAT, "%s is '%.60s', expected graph or host",
+                        clv_json_path(&member, path, sizeof path), name);
+    return CLV_OK;
+}
+
+static clv_status read_runtime(clv_arena *arena, const clv_json_at *root, clv_runtime *ret,
+                               clv_error *err)
+{
+    static const char *const keys[] = { "$schema", "version", "name",     "source",
+                                        "starts",  "sets",    "patterns", NULL };
+    reader r = { .arena = arena, .n_defs = clv_n_op_defs() };
+    clv_json_at member;
+    int64_t version;
+    CLV_TRY(clv_json_keys(root, keys, err));
+    CLV_TRY(clv_json_member(root, "version", true, &member, err));
+    CLV_TRY(clv_json_int(&member, 1, 1, &version, err));
+    CLV_TRY(clv_json_member(root, "name", true, &member, err));
+    CLV_TRY(clv_json_copy_string(&member, arena, &ret->name, err));
+    CLV_TRY(clv_json_member(root, "source", true, &member, err));
+    CLV_TRY(clv_json_copy_string(&member, arena, &ret->source, err));
+    CLV_TRY(read_starts(root, &ret->graph, err));
+    CLV_TRY(clv_json_member(root, "sets", false, &r.sets, err));
+    return read_patterns(&r, root, ret, err);
+}
+
+clv_status clv_runtime_parse(const char *text, size_t n, const char *what, clv_arena *arena,
+                             clv_runtime **ret, clv_error *err)
+{
+    clv_json *json;
+    clv_runtime *made = CLV_NEW(arena, clv_runtime);
+    if (!made)
+        return clv_fail_nomem(err, "a runtime");
+    CLV_TRY(clv_json_parse(text, n, what, &json, err));
+    clv_json_at root = clv_json_root(json, what);
+    clv_status status = read_runtime(arena, &root, made, err);
+    clv_json_free(json);
+    if (status == CLV_OK)
+        *ret = made;
+    return status;
+}
