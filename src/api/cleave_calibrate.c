@@ -1,5 +1,8 @@
-/* cleave_calibrate.c - the public API that describes this machine by what it measures. */
+/* cleave_calibrate.c - the public API that describes this machine by what it measures, and others
+ * by what was measured on them. */
+#include "api/configs_path.h"
 #include "api/control.h"
+#include "api/measured_report.h"
 #include "api/report.h"
 #include "api/status.h"
 #include "api/write_file.h"
@@ -7,6 +10,10 @@
 #include "base/json_out.h"
 #include "base/units.h"
 #include "calibrate/calibration_json.h"
+#include "calibrate/measured_fit.h"
+#include "calibrate/measured_folder.h"
+#include "calibrate/measured_json.h"
+#include "cluster/device_file.h"
 #include "explain/text.h"
 #include "proto/out_file.h"
 
@@ -106,4 +113,125 @@ cleave_status cleave_calibrate(const cleave_calibrate_options *options, const ch
     else
         cleave_report_free(report);
     return clv_return(status, &err, error);
+}
+
+/* -- measured times -- */
+
+/* A call, and what both kinds of calls need. */
+typedef struct {
+    const char *folder, *path; /* path NULL: not written */
+    bool fit;                  /* else the device's tables are judged */
+    cleave_measured_options o;
+    const char *configs;
+    clv_device_kind device;
+    clv_measured_rows rows;
+} measured;
+
+static clv_status begin_measured(measured *m, const cleave_measured_options *given,
+                                 clv_arena *arena, clv_error *err)
+{
+    cleave_measured_options_init(&m->o);
+    CLV_TRY(clv_struct_read(given, sizeof m->o, "cleave_measured_options", &m->o, err));
+    if (!m->o.device)
+        return clv_fail(err, CLV_EUSAGE, "no device is given, expected a name or a path");
+    m->configs = m->o.configs_path ? m->o.configs_path : clv_configs_path(arena);
+    if (!m->configs)
+        return clv_fail_nomem(err, "a path");
+    CLV_TRY(clv_device_load(m->o.device, m->configs, arena, &m->device, err));
+    if (!m->fit && !m->device.measured)
+        return clv_fail(err, CLV_EUSAGE, "the device '%.60s' has no measured times",
+                        m->device.name);
+    return clv_measured_folder(m->folder, arena, &m->rows, err);
+}
+
+static clv_status write_tables(const measured *m, clv_kernel_times *times, clv_arena *arena,
+                               clv_error *err)
+{
+    clv_timed_table *tables = CLV_NEW_ARRAY(arena, clv_timed_table, times->n);
+    const char *text;
+    size_t n;
+    if (!tables)
+        return clv_fail_nomem(err, "tables of times");
+    for (int32_t i = 0; i < times->n; i++) {
+        tables[i] = times->at[i];
+        if (!tables[i].library)
+            tables[i].library = m->o.library;
+    }
+    times->at = tables;
+    times->name = m->device.name;
+    times->source = m->o.source ? m->o.source : m->folder;
+    times->date = m->o.date ? m->o.date : "not given";
+    if (!m->path)
+        return CLV_OK;
+    CLV_TRY(clv_measured_json(times, arena, &text, &n, err));
+    return clv_write_text(m->path, clv_arena_alloc(arena), text, n, err);
+}
+
+static clv_status run_measured(measured *m, const cleave_measured_options *given,
+                               const clv_control *c, cleave_report *report, clv_error *err)
+{
+    clv_arena *arena = report->arena;
+    clv_kernel_times times = { .n = 0 };
+    clv_measured_errors errors;
+    if (m->path)
+        CLV_TRY(clv_out_try(m->path, clv_arena_alloc(arena), err));
+    CLV_TRY(begin_measured(m, given, arena, err));
+    CLV_TRY(clv_control_check(c, "fitting measured times", err));
+    if (m->fit) {
+        CLV_TRY(clv_measured_fit(&m->rows, &m->device, arena, &times, &errors, err));
+        CLV_TRY(write_tables(m, &times, arena, err));
+    } else {
+        clv_times_source source = { m->o.device, NULL, m->configs };
+        CLV_TRY(clv_device_load_times(&source, arena, &m->device, err));
+        times = *m->device.times;
+        CLV_TRY(clv_measured_score(&m->rows, &times, &m->device, arena, &errors, err));
+    }
+    return clv_report_measured(&(clv_measured_report){ .device = m->device.name,
+                                                       .folder = m->folder,
+                                                       .path = m->path,
+                                                       .fitted = m->fit,
+                                                       .rows = m->rows.n,
+                                                       .times = &times,
+                                                       .errors = &errors,
+                                                       .seconds = clv_seconds_since(c->start_ns) },
+                               report, err);
+}
+
+static cleave_status call_measured(measured *m, const cleave_measured_options *options,
+                                   const cleave_control *control, cleave_report **ret_report,
+                                   cleave_error *error)
+{
+    clv_error err;
+    clv_control c;
+    cleave_report *report = NULL;
+    if (!m->folder)
+        return clv_refuse(error, m->fit ? "cleave_measured_fit needs a folder"
+                                        : "cleave_measured_score needs a folder");
+    clv_status status = clv_control_begin(control, &c, &err);
+    if (status == CLV_OK) {
+        report = clv_report_new(clv_control_alloc(&c));
+        status = report ? run_measured(m, options, &c, report, &err)
+                        : clv_fail_nomem(&err, "measured times");
+    }
+    if (status == CLV_OK && ret_report)
+        *ret_report = report;
+    else
+        cleave_report_free(report);
+    return clv_return(status, &err, error);
+}
+
+cleave_status cleave_measured_fit(const char *folder, const cleave_measured_options *options,
+                                  const char *path, const cleave_control *control,
+                                  cleave_report **ret_report, cleave_error *error)
+{
+    measured m = { .folder = folder, .path = path, .fit = true };
+    return call_measured(&m, options, control, ret_report, error);
+}
+
+cleave_status cleave_measured_score(const char *folder, const cleave_measured_options *options,
+                                    const cleave_control *control, cleave_report **ret_report,
+                                    cleave_error *error)
+{
+    measured m = { .folder = folder };
+    return call_measured(&m, options, control, ret_report, error);
 }

@@ -33,9 +33,12 @@ typedef struct clv_device_kind {
     double vector_per_s[CLV_N_DTYPES];
     double matrix_efficiency, vector_efficiency, memory_efficiency; /* (0, 1] of peak, reachable */
     int64_t launch_ns;                                              /* to start one operator */
-    const clv_op_speed *operators; /* one for each speed (graph/ops.h); NULL: all as above */
-    double workspace_proportion;   /* default available memory proportion, (0, 1] */
-    int32_t tiles;                 /* independent memories (IPU); 1 otherwise */
+    const clv_op_speed *operators;        /* one for each speed (graph/ops.h); NULL: all as above */
+    double workspace_proportion;          /* default available memory proportion, (0, 1] */
+    int32_t tiles;                        /* independent memories (IPU); 1 otherwise */
+    int64_t cache_bytes;                  /* of the last cache before memory; 0: not given */
+    const char *measured;                 /* name or path of measured times; NULL: none */
+    const struct clv_kernel_times *times; /* those; NULL: none measured, or not loaded */
     /* Of several kinds that stand for one, as a mesh of unequal devices does: the next one, NULL
      * behind the last. Each does every operator, which takes as long as on the slowest. */
     const struct clv_device_kind *beside;

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/map.h"
 #include "cluster/config_file.h"
+#include "cluster/device_file.h"
 #include "cluster/device_json.h"
 #include "cluster/fields.h"
 #include "cluster/route.h"
@@ -42,10 +43,18 @@ static clv_status add_kind(reader *r, const clv_device_kind *kind, const char *k
     return CLV_OK;
 }
 
+/* The folder of a file, as a path. */
+static const char *folder_of(const char *path, clv_arena *arena)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == path)
+        return "/"; /* of "/x.json" */
+    return slash ? clv_arena_printf(arena, "%.*s", (int)(slash - path), path) : ".";
+}
+
 static clv_status named_kind(reader *r, const clv_json_at *at, int32_t *ret, clv_error *err)
 {
-    const char *name, *file, *text;
-    size_t n;
+    const char *name, *file;
     char path[256], known[CLV_KNOWN_SIZE];
     CLV_TRY(clv_json_string(at, &name, err));
     clv_json_path(at, path, sizeof path);
@@ -63,8 +72,11 @@ static clv_status named_kind(reader *r, const clv_json_at *at, int32_t *ret, clv
         return clv_fail(err, CLV_EFORMAT, "%s is '%.60s', an unknown device; %s", path, name,
                         clv_config_known(&search, name, known));
     clv_device_kind kind;
-    CLV_TRY(clv_read_file(file, FILE_MAX, r->arena, &text, &n, err));
-    CLV_TRY(clv_device_parse(text, n, file, r->arena, &kind, err));
+    CLV_TRY(clv_device_read(file, r->arena, &kind, err));
+    clv_times_source times = { file, folder_of(file, r->arena), r->source->configs_path };
+    if (!times.folder)
+        return nomem(err);
+    CLV_TRY(clv_device_load_times(&times, r->arena, &kind, err));
     const char *key = clv_arena_printf(r->arena, "%s", name);
     return key ? add_kind(r, &kind, key, ret, err) : nomem(err);
 }
@@ -74,6 +86,8 @@ static clv_status inline_kind(reader *r, const clv_json_at *at, int32_t *ret, cl
     clv_device_kind kind;
     char path[256];
     CLV_TRY(clv_device_kind_read(at, r->arena, &kind, err));
+    clv_times_source times = { r->source->what, r->source->folder, r->source->configs_path };
+    CLV_TRY(clv_device_load_times(&times, r->arena, &kind, err));
     if (clv_map_get(&r->kind_ids, clv_str_of(kind.name)) >= 0)
         return clv_fail(err, CLV_EFORMAT, "%s.name is '%.60s', which another kind has too",
                         clv_json_path(at, path, sizeof path), kind.name);
@@ -294,38 +308,19 @@ clv_status clv_cluster_parse(const clv_cluster_source *source, clv_arena *arena,
     return status;
 }
 
-static clv_status find_cluster(const char *name, const char *configs_path, clv_arena *arena,
-                               const char **ret, clv_error *err)
-{
-    clv_config_search search = { NULL, configs_path, "clusters" };
-    const char *path = NULL;
-    char known[CLV_KNOWN_SIZE];
-    if (clv_config_is_name(name))
-        CLV_TRY(clv_config_find(&search, name, arena, &path, err));
-    if (!path)
-        return clv_fail(err, CLV_EUSAGE, "'%.60s%s' is no known cluster; %s", name,
-                        strlen(name) > 60 ? "..." : "", clv_config_known(&search, name, known));
-    *ret = path;
-    return CLV_OK;
-}
-
 clv_status clv_cluster_load(const char *name_or_path, const char *configs_path, clv_arena *arena,
                             clv_cluster **ret, clv_error *err)
 {
-    const char *path = name_or_path, *text;
-    size_t n, length = strlen(path);
-    bool is_path = strchr(path, '/') || (length >= 5 && strcmp(path + length - 5, ".json") == 0);
-    if (!is_path)
-        CLV_TRY(find_cluster(name_or_path, configs_path, arena, &path, err));
+    const clv_config_search search = { NULL, configs_path, "clusters" };
+    const char *path, *text;
+    size_t n;
+    CLV_TRY(clv_config_locate(&search, "cluster", name_or_path, arena, &path, err));
     CLV_TRY(clv_read_file(path, FILE_MAX, arena, &text, &n, err));
-    const char *slash = strrchr(path, '/');
-    const char *folder = slash ? clv_arena_printf(arena, "%.*s", (int)(slash - path), path) : ".";
+    const char *folder = folder_of(path, arena);
     if (!folder)
         return nomem(err);
-    clv_cluster_source source = { .text = text,
-                                  .n = n,
-                                  .what = path,
-                                  .folder = *folder ? folder : "/", /* of "/x.json" */
-                                  .configs_path = configs_path };
+    clv_cluster_source source = {
+        .text = text, .n = n, .what = path, .folder = folder, .configs_path = configs_path
+    };
     return clv_cluster_parse(&source, arena, ret, err);
 }

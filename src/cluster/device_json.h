@@ -15,7 +15,11 @@
  *     "launch": { "value": "4us", "source": "..." },
  *     "operators": { "Softmax": { "efficiency": { "vector": ... }, "launch": ... } }, (optional)
  *     "workspace_proportion": { "value": 0.6, "source": "..." },
- *     "tiles": { "value": 1472, "source": "..." } }              (optional)
+ *     "tiles": { "value": 1472, "source": "..." },               (optional)
+ *     "cache": { "value": "50MB", "source": "..." },             (optional)
+ *     "measured": "h100-sxm" }                                   (optional)
+ *
+ * measured is a name in configs/measured, or a path; device_file.h reads what it names.
  */
 #ifndef CLV_CLUSTER_DEVICE_JSON_H
 #define CLV_CLUSTER_DEVICE_JSON_H

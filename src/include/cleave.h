@@ -60,13 +60,13 @@ extern "C" {
 
 #define CLEAVE_VERSION_MAJOR 0
 #define CLEAVE_VERSION_MINOR 3
-#define CLEAVE_VERSION_PATCH 0
-/* To be compared: 0x000300 is 0.3.0. */
+#define CLEAVE_VERSION_PATCH 1
+/* To be compared: 0x000301 is 0.3.1. */
 #define CLEAVE_VERSION_NUMBER                                                                      \
     ((CLEAVE_VERSION_MAJOR << 16) | (CLEAVE_VERSION_MINOR << 8) | CLEAVE_VERSION_PATCH)
 
 /* Of the library that runs, which may be another than that of the header. */
-CLEAVE_API const char *cleave_version(void); /* "0.3.0" */
+CLEAVE_API const char *cleave_version(void); /* "0.3.1" */
 CLEAVE_API unsigned cleave_version_number(void);
 
 /* -- status and errors -- */
@@ -322,6 +322,14 @@ typedef struct {
     const char *compiler;      /* judges candidates: a command, run in a folder of its own
                                 * (docs/compiler-protocol.md); NULL: built in */
     double compiler_timeout_s; /* for one candidate, at most 1e9; 0: 600 */
+
+    /* Who runs the model, and so which operators are one kernel: a name of configs/runtimes or a
+     * path; NULL: "none", each operator is a kernel. */
+    const char *runtime;
+    /* Hypothetical: times and memory as if the file had stored the weights of its products, or
+     * caches of keys and values (with a runtime that knows them), as "bf16", "fp8", "int8", "int4"
+     * or "nvfp4". NULL: as they are. The plan says so; it is of no use for the file. */
+    const char *weights, *kv;
 } cleave_plan_options;
 
 static inline void cleave_plan_options_init(cleave_plan_options *options)
@@ -721,6 +729,38 @@ static inline void cleave_calibrate_options_init(cleave_calibrate_options *optio
 CLEAVE_API cleave_status cleave_calibrate(const cleave_calibrate_options *options, const char *path,
                                           const cleave_control *control, cleave_report **ret_report,
                                           cleave_error *error);
+
+typedef struct {
+    uint32_t size;
+    const char *device;       /* a name in configs, or a path; needed: its data sheet is a floor */
+    const char *configs_path; /* folders with configs, colon-separated; NULL: the library's own */
+    const char *source;       /* where the times are from, for the file; NULL: the folder */
+    const char *date;         /* of them; NULL: "not given" */
+    const char *library;      /* whose kernels they are; NULL: not said. Of collectives the rows say
+                               * it */
+} cleave_measured_options;
+
+static inline void cleave_measured_options_init(cleave_measured_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->size = (uint32_t)sizeof *options;
+}
+
+/* Fits tables of times to those measured on a device (docs/calibration.md: the files of folder),
+ * for the member "measured" of its description. path: where to write them; NULL: nowhere. Takes
+ * about a second for 50000 rows. *ret_report (may be NULL): how far tables that were fitted without
+ * every fifth row are off these (docs/formats/measured-fit.schema.json). CLEAVE_EINPUT: a file is
+ * wrong, or none is there; the sentence names file and line. CLEAVE_EUSAGE: no such device. */
+CLEAVE_API cleave_status cleave_measured_fit(const char *folder,
+                                             const cleave_measured_options *options,
+                                             const char *path, const cleave_control *control,
+                                             cleave_report **ret_report, cleave_error *error);
+/* How far the device's own tables are off the times of a folder; in the same form. CLEAVE_EUSAGE:
+ * the device has none. */
+CLEAVE_API cleave_status cleave_measured_score(const char *folder,
+                                               const cleave_measured_options *options,
+                                               const cleave_control *control,
+                                               cleave_report **ret_report, cleave_error *error);
 
 #ifdef __cplusplus
 }

@@ -333,6 +333,8 @@ Test(api_control, a_call_without_what_it_needs_is_refused)
     EXPECT_REFUSED(cleave_verify(f.model, NULL, NULL, NULL, &v, e));
     EXPECT_REFUSED(cleave_verify(f.model, f.plan, NULL, NULL, NULL, e));
     EXPECT_REFUSED(cleave_calibrate(NULL, NULL, NULL, NULL, e));
+    EXPECT_REFUSED(cleave_measured_fit(NULL, NULL, path, NULL, NULL, e));
+    EXPECT_REFUSED(cleave_measured_score(NULL, NULL, NULL, NULL, e));
     cr_expect(!m && !r && !p && !w && !a && !i && !b && !v, "results are written only on success");
 }
 

@@ -98,6 +98,14 @@ static cleave_status with_calibrate(const void *o)
     return s == CLEAVE_EIO ? CLEAVE_OK : s;
 }
 
+/* Without a device the sentence says so; a struct that is wrong is said first. */
+static cleave_status with_measured(const void *o)
+{
+    cleave_status s = cleave_measured_score(f.folder, o, NULL, NULL, &f.error);
+    bool none = strstr(f.error.message, "no device is given") != NULL;
+    return s == CLEAVE_EUSAGE && none ? CLEAVE_OK : s;
+}
+
 static const struct {
     const char *name;
     size_t size;
@@ -115,6 +123,7 @@ static const struct {
     { "cleave_lower_options", sizeof(cleave_lower_options), with_lower },
     { "cleave_verify_options", sizeof(cleave_verify_options), with_verify },
     { "cleave_calibrate_options", sizeof(cleave_calibrate_options), with_calibrate },
+    { "cleave_measured_options", sizeof(cleave_measured_options), with_measured },
 };
 
 #define N_STRUCTS (sizeof structs / sizeof *structs)

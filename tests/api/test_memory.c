@@ -385,6 +385,20 @@ static cleave_status calibrate(const cleave_control *c, int variant)
     return s;
 }
 
+static cleave_status measured(const cleave_control *c, int variant)
+{
+    static const char folder[] = TEST_SOURCE_DIR "/tests/data/measured/h100_sxm_sample";
+    cleave_report *r = NULL;
+    cleave_measured_options o;
+    cleave_measured_options_init(&o);
+    o.device = "h100-sxm";
+    cleave_status s = variant
+                          ? cleave_measured_score(folder, &o, c, &r, &f.error)
+                          : cleave_measured_fit(folder, &o, f.path[API_OUTPUT], c, &r, &f.error);
+    cleave_report_free(r);
+    return s;
+}
+
 static cleave_status save_report(const cleave_control *c, int variant)
 {
     (void)c;
@@ -422,6 +436,7 @@ static const struct {
     { "lower", lower, 9, false },
     { "verify", verify, 4, false },
     { "calibrate", calibrate, 1, false },
+    { "measured", measured, 2, false },
     { "report_save", save_report, 1, false },
 };
 

@@ -161,13 +161,17 @@ Test(probe, the_description_gives_the_fitted_times)
                  CLV_OK, "%s", err.message);
     cr_assert_eq(cluster->n_devices, 2);
     const clv_device_kind *kind = clv_device_kind_of(cluster, 0);
-    clv_op_cost relu = { .flops = 1000000,
+    clv_op_cost relu = { .share = 1,
+                         .starts = 1,
+                         .flops = 1000000,
                          .read_bytes = 4000000,
                          .write_bytes = 4000000,
                          .math = CLV_DT_FLOAT,
                          .speed = line_of("Relu") + 1 };
     expect_ns(kind, &relu, 1e3 + 500e3);
-    clv_op_cost product = { .flops = 70000000,
+    clv_op_cost product = { .share = 1,
+                            .starts = 1,
+                            .flops = 70000000,
                             .matmul_flops = 70000000,
                             .read_bytes = 1000,
                             .math = CLV_DT_FLOAT,
@@ -175,9 +179,12 @@ Test(probe, the_description_gives_the_fitted_times)
     expect_ns(kind, &product, 3e3 + 1000e3);
     product.read_bytes = 20000000;
     expect_ns(kind, &product, 3e3 + 2000e3);
-    clv_op_cost other = {
-        .flops = 1000000, .read_bytes = 1000, .math = CLV_DT_FLOAT, .speed = line_of("Erf") + 1
-    };
+    clv_op_cost other = { .share = 1,
+                          .starts = 1,
+                          .flops = 1000000,
+                          .read_bytes = 1000,
+                          .math = CLV_DT_FLOAT,
+                          .speed = line_of("Erf") + 1 };
     expect_ns(kind, &other, 2e3 + 500e3); /* 0.4 of 5 GFLOP/s */
     cr_expect_eq(clv_transfer_ns(cluster, 0, 1, 2500), 15000 + 1000);
     cr_expect_eq(kind->memory_bytes, INT64_C(4) << 30);

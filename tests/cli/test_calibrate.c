@@ -191,3 +191,72 @@ Test(calibrate, wrong_requests)
     run_refused(folder, 74, "calibrate", "--runner ./not-there -o out.json", "not-there");
     run_refused(folder, 74, "calibrate", "--runner \"it's not\" -o out.json", "it's not");
 }
+
+/* -- measured times -- */
+
+#define SAMPLE TEST_SOURCE_DIR "/tests/data/measured/h100_sxm_sample"
+
+Test(calibrate, fits_measured_times)
+{
+    run_says(folder, 0, "calibrate",
+             "--measured " SAMPLE " --device h100-sxm --source there --date 2026-08-21 "
+             "--library lib -o m.json",
+             "errors on every fifth row, of tables that were fitted without it");
+    run_says(folder, 0, "calibrate", "--measured " SAMPLE " --device h100-sxm -o n.json -q", "");
+    char *text = file_text(folder, "m.json", NULL);
+    cr_assert_not_null(text);
+    cr_expect(strstr(text, "\"source\": \"there\"") && strstr(text, "\"date\": \"2026-08-21\""));
+    cr_expect(strstr(text,
+                     "{\"kernel\":\"product\",\"dtype\":\"BFLOAT16\",\"weights\":\"BFLOAT16\","
+                     "\"library\":\"lib\",\"axes\":{\"m\":["));
+    cr_expect(strstr(text, "\"library\":\"nccl 2.29.2\""));
+    free(text);
+}
+
+Test(calibrate, the_same_measured_times_give_the_same_bytes)
+{
+    run_says(folder, 0, "calibrate", "--measured " SAMPLE " --device h100-sxm -o a.json -q", "");
+    run_says(folder, 0, "calibrate", "--measured " SAMPLE " --device h100-sxm -o b.json -q", "");
+    cr_expect(file_same(folder, "a.json", "b.json"));
+}
+
+Test(calibrate, holds_tables_against_measured_times)
+{
+    run_says(folder, 0, "calibrate", "--score " SAMPLE " --device h100-sxm",
+             "errors on all rows that a table is for");
+    run_result r =
+        run_cleave(folder, 0, "calibrate", "--score " SAMPLE " --device h100-sxm --json");
+    cr_expect(strstr(r.out, "\"fitted\": false") && strstr(r.out, "\"median\": "), "%s", r.out);
+    file_write(folder, "score.json", r.out, strlen(r.out));
+    run_is_valid(folder, "measured-fit", "score.json");
+    run_free(&r);
+}
+
+Test(calibrate, wrong_requests_of_measured_times)
+{
+    run_refused(folder, 2, "calibrate", "--measured " SAMPLE,
+                "no device is given, expected --device");
+    run_refused(folder, 2, "calibrate", "--measured a --score b --device h200",
+                "expected one of them");
+    run_refused(folder, 2, "calibrate", "--score a --device h200 -o x",
+                "--output does not go with the other options");
+    run_refused(folder, 2, "calibrate", "-o x --device h200", "--device does not go with");
+    run_refused(folder, 2, "calibrate", "--measured a --device h200 --runner x",
+                "--runner does not go");
+    run_refused(folder, 2, "calibrate", "--measured " SAMPLE " --device h100",
+                "'h100' is no known device; did you mean 'h200'?");
+    run_refused(folder, 2, "calibrate", "--score " SAMPLE " --device mi300x",
+                "the device 'mi300x' has no measured times");
+    run_refused(folder, 74, "calibrate", "--measured nowhere --device h200", "nowhere");
+    run_refused(folder, 65, "calibrate", "--measured . --device h200",
+                "has no measured times, expected");
+}
+
+Test(calibrate, bad_measured_times)
+{
+    const char *text = "dtype,m,n,k,us\nbfloat16,1,2,3,4\nbfloat16,1,2,x,4\n";
+    file_write(folder, "gemm.csv", text, strlen(text));
+    run_refused(folder, 65, "calibrate", "--measured . --device h200 -o out.json",
+                "./gemm.csv:3: k is 'x', expected a whole number from 1 to 10^12");
+    cr_expect_null(file_text(folder, "out.json", NULL));
+}

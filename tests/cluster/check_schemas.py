@@ -65,11 +65,12 @@ def validator(schemas, name):
 def main(source):
     source = pathlib.Path(source)
     schemas = {n: json.loads((source / f"configs/schema/{n}.schema.json").read_text())
-               for n in ("device", "cluster", "backend")}
+               for n in ("device", "cluster", "backend", "measured")}
     wrong, seen = [], 0
-    for kind in ("device", "cluster", "backend"):
+    for kind, folder in (("device", "devices"), ("cluster", "clusters"), ("backend", "backends"),
+                         ("measured", "measured")):
         check = validator(schemas, kind)
-        for path in sorted((source / f"configs/{kind}s").glob("*.json")):
+        for path in sorted((source / "configs" / folder).glob("*.json")):
             seen += 1
             wrong += [f"{path}: {e.json_path}: {e.message}"
                       for e in check.iter_errors(json.loads(path.read_text()))]

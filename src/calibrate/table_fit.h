@@ -1,0 +1,45 @@
+/* table_fit.h - times at the knots of a grid, from times measured anywhere. Numbers only.
+ *
+ * Unknown is u = log(time / reference) at each knot, the reference being the time of a simple law
+ * (a roofline): what is left to interpolate is smooth. Minimised is
+ *
+ *   sum over rows of w (log time - interpolated)^2 + penalty * second differences of u squared
+ *
+ * by conjugate gradients (M. Hestenes, E. Stiefel, 1952) with a diagonal preconditioner; rows are
+ * weighted anew after each round by their error e, w = max(1, e / width)^-power, which for power 1
+ * is least absolute deviations (iteratively reweighted least squares), and for more leaves outliers
+ * aside. Then knots are raised to the floor, and pooled till no time falls along any axis: adjacent
+ * violators (M. Ayer et al., 1955) with equal weights on each line, axis by axis, which keeps the
+ * order on the axes before. Rows measured, the fit and the same bytes: no chance, no clock.
+ */
+#ifndef CLV_CALIBRATE_TABLE_FIT_H
+#define CLV_CALIBRATE_TABLE_FIT_H
+
+#include "cluster/time_table.h"
+
+typedef struct {
+    int32_t n;
+    const double *at; /* n * axes sizes, above 0 */
+    const double *ns; /* above 0 */
+} clv_fit_rows;
+
+typedef struct {
+    const double *reference_ns; /* at each place of the grid, above 0 */
+    const double *floor_ns;     /* at each place: never below it; NULL: none */
+    double penalty, width, power;
+} clv_table_fit;
+
+/* ns at each place of the grid, of 3 digits, none below another that is no larger on all axes.
+ * Takes rows of n = 0 too: then times are the reference. O(rounds * steps * (places + rows *
+ * 2^axes)). */
+clv_status clv_table_fit_rows(const clv_grid *grid, const clv_fit_rows *rows,
+                              const clv_table_fit *how, clv_arena *arena, const double **ret,
+                              clv_error *err);
+
+/* Pools times along all axes till none falls. In place. O(axes * places). */
+clv_status clv_make_monotone(const clv_grid *grid, clv_arena *scratch, double *values,
+                             clv_error *err);
+/* To so many digits, half away from 0; keeps the order. */
+double clv_round_digits(double v, int digits);
+
+#endif

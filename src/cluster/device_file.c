@@ -1,0 +1,65 @@
+#include "cluster/device_file.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "cluster/config_file.h"
+#include "cluster/device_json.h"
+#include "cluster/kernel_times_json.h"
+
+#define FILE_MAX ((size_t)16 << 20)
+
+clv_status clv_device_read(const char *path, clv_arena *arena, clv_device_kind *ret, clv_error *err)
+{
+    const char *text;
+    size_t n;
+    CLV_TRY(clv_read_file(path, FILE_MAX, arena, &text, &n, err));
+    return clv_device_parse(text, n, path, arena, ret, err);
+}
+
+clv_status clv_device_load(const char *name_or_path, const char *configs_path, clv_arena *arena,
+                           clv_device_kind *ret, clv_error *err)
+{
+    const clv_config_search search = { NULL, configs_path, "devices" };
+    const char *path;
+    CLV_TRY(clv_config_locate(&search, "device", name_or_path, arena, &path, err));
+    return clv_device_read(path, arena, ret, err);
+}
+
+static clv_status find_times(const clv_times_source *source, const char *measured, clv_arena *arena,
+                             const char **ret, clv_error *err)
+{
+    const clv_config_search search = { NULL, source->configs_path, "measured" };
+    size_t n = strlen(measured);
+    const char *path = NULL;
+    char known[CLV_KNOWN_SIZE];
+    bool is_path = strchr(measured, '/') || (n >= 5 && strcmp(measured + n - 5, ".json") == 0);
+    if (is_path && (*measured == '/' || source->folder)) {
+        path = *measured == '/' ? measured
+                                : clv_arena_printf(arena, "%s/%s", source->folder, measured);
+        if (!path)
+            return clv_fail_nomem(err, "a path");
+    } else if (clv_config_is_name(measured)) {
+        CLV_TRY(clv_config_find(&search, measured, arena, &path, err));
+    }
+    if (!path)
+        return clv_fail(err, CLV_EFORMAT, "%.200s: measured is '%.60s', which is not there; %s",
+                        source->what, measured, clv_config_known(&search, measured, known));
+    *ret = path;
+    return CLV_OK;
+}
+
+clv_status clv_device_load_times(const clv_times_source *source, clv_arena *arena,
+                                 clv_device_kind *kind, clv_error *err)
+{
+    const char *path, *text;
+    size_t n;
+    clv_kernel_times *times;
+    if (!kind->measured)
+        return CLV_OK;
+    CLV_TRY(find_times(source, kind->measured, arena, &path, err));
+    CLV_TRY(clv_read_file(path, FILE_MAX, arena, &text, &n, err));
+    CLV_TRY(clv_kernel_times_parse(text, n, path, arena, &times, err));
+    kind->times = times;
+    return CLV_OK;
+}

@@ -1,0 +1,25 @@
+/* device_file.h - devices by name, and the measured times that they name. */
+#ifndef CLV_CLUSTER_DEVICE_FILE_H
+#define CLV_CLUSTER_DEVICE_FILE_H
+
+#include "cluster/cluster.h"
+
+/* Reads a device file. Measured times are not read. */
+clv_status clv_device_read(const char *path, clv_arena *arena, clv_device_kind *ret,
+                           clv_error *err);
+/* The same of a name, or a path as it is: devices/NAME.json in the folders of configs_path
+ * (colon-separated; may be NULL). CLV_EUSAGE: there is none. */
+clv_status clv_device_load(const char *name_or_path, const char *configs_path, clv_arena *arena,
+                           clv_device_kind *ret, clv_error *err);
+
+/* Reads what kind->measured names into kind->times: measured/NAME.json in the folders of
+ * configs_path, or a path ('/' in it, or ending in ".json"), which is below the folder of the file
+ * that names it (NULL: paths are refused) unless it begins with '/'. Nothing where it names none.
+ * CLV_EFORMAT: there is no such file, or it is wrong; what: of the file that names it. */
+typedef struct {
+    const char *what, *folder, *configs_path;
+} clv_times_source;
+clv_status clv_device_load_times(const clv_times_source *source, clv_arena *arena,
+                                 clv_device_kind *kind, clv_error *err);
+
+#endif
