@@ -6,6 +6,7 @@
 # make bench-solve   measure answers to strategy problems
 # make bench-weights   shard, reshard and collect 2 GB of weights, beside cp
 # make bench-joint   stages and shards together against either alone
+# make bench-measured MEASURED=FOLDER  predictions against measured times of accelerators
 # make bench-predict  predicted times and memory against measured ones, on this machine's processor
 # make deps   install what is missing (Debian 12, as root)
 
@@ -17,7 +18,7 @@ JOBS ?= $(shell nproc)
 # One test more than there are cores: some wait for a deadline or a signal.
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: all demo test fuzz bench bench-place bench-solve bench-joint bench-predict bench-weights deps install clean
+.PHONY: all demo test fuzz bench bench-place bench-solve bench-joint bench-measured bench-predict bench-weights deps install clean
 
 all: deps
 	cmake --preset release
@@ -88,6 +89,12 @@ bench-weights: deps
 	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
 	cmake --build build/bench -j$(JOBS) --target cleave_cli
 	python3 tests/bench/weights.py build/bench/cleave --scratch build/bench/weights $(WEIGHTS)
+
+# Do times hold on real accelerators? MEASURED: a folder of measured kernels for each device and served.csv.
+bench-measured: deps
+	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
+	cmake --build build/bench -j$(JOBS) --target cleave_cli
+	/usr/bin/python3 tests/bench/measured.py build/bench/cleave $(MEASURED)
 
 # Are plans for this machine's processor as fast and as large as predicted? PREDICT="--rounds 20" and
 # more for tests/bench/predict.py.

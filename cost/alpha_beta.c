@@ -6,7 +6,9 @@
 
 const char *clv_algorithm_name(clv_algorithm by)
 {
-    static const char *const names[] = { "ring", "halving", "tree", "direct", "hierarchy" };
+    static const char *const names[] = {
+        "ring", "halving", "tree", "direct", "hierarchy", "library"
+    };
     return names[by];
 }
 
@@ -27,11 +29,27 @@ const clv_line *clv_curve_line(const clv_curve *curve, int64_t bytes)
     return best;
 }
 
+static int64_t measured_ns(const clv_curve *curve, int64_t bytes)
+{
+    double at = log2((double)bytes / (double)CLV_POINTS_FROM);
+    int32_t last = curve->n_points - 1, i = at > 0 ? (int32_t)at : 0;
+    double ns;
+    if (at <= 0)
+        ns = curve->ns[0];
+    else if (i >= last)
+        ns = curve->ns[last] * exp2(at - last);
+    else
+        ns = curve->ns[i] * pow(curve->ns[i + 1] / curve->ns[i], at - i);
+    return ns < (double)CLV_COMM_NS_MAX ? (int64_t)ceil(ns) : CLV_COMM_NS_MAX;
+}
+
 int64_t clv_curve_ns(const clv_curve *curve, int64_t bytes)
 {
     int64_t best = curve->n > 0 ? CLV_COMM_NS_MAX : 0;
     if (bytes == 0)
         return 0;
+    if (curve->n_points > 0)
+        return measured_ns(curve, bytes);
     for (int32_t i = 0; i < curve->n; i++) {
         int64_t ns = line_ns(&curve->at[i], bytes);
         best = ns < best ? ns : best;

@@ -8,10 +8,11 @@
 
 typedef enum {
     CLV_BY_RING,
-    CLV_BY_HALVING,  /* distances halved (doubled) from round to round; also for odd numbers */
-    CLV_BY_TREE,     /* whole tensors, in as few rounds as can be */
-    CLV_BY_DIRECT,   /* each to each, and each device by itself in a permutation */
-    CLV_BY_HIERARCHY /* inside groups of neighbours, and across them */
+    CLV_BY_HALVING,   /* distances halved (doubled) from round to round; also for odd numbers */
+    CLV_BY_TREE,      /* whole tensors, in as few rounds as can be */
+    CLV_BY_DIRECT,    /* each to each, and each device by itself in a permutation */
+    CLV_BY_HIERARCHY, /* inside groups of neighbours, and across them */
+    CLV_BY_LIBRARY    /* as a library was measured to do it */
 } clv_algorithm;
 
 const char *clv_algorithm_name(clv_algorithm by); /* "ring", "halving", ... */
@@ -32,14 +33,20 @@ static inline int64_t clv_comm_add_ns(int64_t a, int64_t b)
     return a > CLV_COMM_NS_MAX - b ? CLV_COMM_NS_MAX : a + b;
 }
 
-/* The time is the lowest line's; none: nothing is ever sent. */
-#define CLV_LINES_MAX 8
+/* The time is the lowest line's; none: nothing is ever sent. Where it was measured, at sizes of
+ * CLV_POINTS_FROM bytes and by twos, it is what was measured, interpolated between logarithms;
+ * below as for the first, beyond the last in proportion. Lines are then near it. */
+#define CLV_LINES_MAX   8
+#define CLV_POINTS_MAX  23
+#define CLV_POINTS_FROM INT64_C(256)
 typedef struct {
-    int32_t n;
+    int32_t n, n_points;
     clv_line at[CLV_LINES_MAX];
+    double ns[CLV_POINTS_MAX]; /* n_points, rising */
 } clv_curve;
 
-/* Rounded up; 0 for 0 bytes, at most CLV_COMM_NS_MAX. Never less for more bytes. O(lines). */
+/* Rounded up; 0 for 0 bytes, at most CLV_COMM_NS_MAX. Never less for more bytes. O(lines), or
+ * O(1). */
 int64_t clv_curve_ns(const clv_curve *curve, int64_t bytes);
 /* The line that is lowest there; NULL when there is none. */
 const clv_line *clv_curve_line(const clv_curve *curve, int64_t bytes);

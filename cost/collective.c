@@ -1,5 +1,7 @@
 #include "cost/collective.h"
 
+#include "cost/measured_lines.h"
+
 /* -- hierarchies -- */
 
 /* Divided so many times: groups of neighbours may have groups within or across them. */
@@ -9,7 +11,7 @@ typedef struct {
     const clv_cluster *cluster;
     clv_arena *arena;
     int32_t *to, *load, *touched; /* of clv_rounds */
-    bool no_memory;
+    bool measured, no_memory;
 } workspace;
 
 static clv_rounds rounds_of(const workspace *w, const int32_t *member, int32_t n_groups, int32_t p)
@@ -95,6 +97,8 @@ static void find_lines(workspace *w, const int32_t *member, int32_t n_groups, in
         join_all(&in, &out, q, p / q, ret);
         clv_arena_rewind(w->arena, mark);
     }
+    if (w->measured)
+        clv_measured_lines(&r, ret);
     for (int32_t k = 0; k < CLV_N_COLLECTIVES; k++)
         clv_lines_prune(&ret->of[k]);
 }
@@ -138,8 +142,12 @@ static void make_curves(workspace *w, const clv_mesh *mesh, double overlap, int3
             member[i] = mesh->device[member[i]];
         clv_line_set lines;
         find_lines(w, member, mesh->n_devices / p, p, DEPTH_MAX, &lines);
-        for (int32_t k = 0; k < CLV_N_COLLECTIVES; k++)
+        const clv_rounds r = rounds_of(w, member, mesh->n_devices / p, p);
+        for (int32_t k = 0; k < CLV_N_COLLECTIVES; k++) {
             set_curve(&lines.of[k], overlap, &ret->curve[axes][k]);
+            if (w->measured)
+                clv_measured_points(&r, (clv_collective)k, overlap, &ret->curve[axes][k]);
+        }
     }
 }
 
@@ -177,6 +185,7 @@ clv_status clv_comms_make(const clv_cluster *cluster, const clv_mesh *mesh,
     size_t n = (size_t)mesh->n_devices, n_ports = (size_t)cluster->n_ports;
     workspace w = { .cluster = cluster,
                     .arena = arena,
+                    .measured = options && options->measured,
                     .to = CLV_NEW_ARRAY(arena, int32_t, n),
                     .load = CLV_NEW_ARRAY(arena, int32_t, n_ports),
                     .touched = CLV_NEW_ARRAY(arena, int32_t, n_ports) };

@@ -17,6 +17,7 @@ typedef struct {
      * independent computation beside it that lasts as long, and that neither slows the other;
      * latencies are never hidden. 0: a collective and computation take turns. */
     double overlap;
+    bool measured; /* where a library was measured on such devices and routes, as it does it */
 } clv_comm_options;
 
 #define CLV_ORDERS 6 /* of three axes */

@@ -4,7 +4,8 @@
 #include "base/key.h"
 #include "base/map.h"
 
-#define FEW 64 /* classes that there is room for at once */
+#define FEW         64   /* classes that there is room for at once */
+#define SHARE_UNITS 1e15 /* of which a share is a whole number: as fine as a double holds */
 
 static void add_operand(clv_key *k, const clv_operand_factors *o)
 {
@@ -44,6 +45,19 @@ static void add_op(clv_key *k, const clv_types *types, const clv_op_info *op)
         add_tensor(k, types, clv_op_output(types->graph, op, i));
 }
 
+static void add_shape(clv_key *k, const clv_kernel_shape *s)
+{
+    clv_key_add(k, (int64_t)s->kind);
+    clv_key_add(k, (int64_t)s->weights);
+    clv_key_add(k, s->batch);
+    clv_key_add(k, s->kind == CLV_SHAPE_ATTENTION ? s->heads : s->m);
+    clv_key_add(k, s->kind == CLV_SHAPE_ATTENTION ? s->kv_heads : s->n);
+    clv_key_add(k, s->kind == CLV_SHAPE_ATTENTION ? s->queries : s->k);
+    clv_key_add(k, s->keys);
+    clv_key_add(k, s->width);
+    clv_key_add(k, s->causal);
+}
+
 static void add_rule_and_cost(clv_key *k, const clv_factors *f, const clv_op_cost *c)
 {
     clv_key_add(k, f->n_factors);
@@ -71,6 +85,11 @@ static void add_rule_and_cost(clv_key *k, const clv_factors *f, const clv_op_cos
     clv_key_add(k, c->link_ns);
     clv_key_add(k, (int64_t)c->math);
     clv_key_add(k, c->speed);
+    add_shape(k, &c->shape);
+    clv_key_add(k, (int64_t)(c->share * SHARE_UNITS));
+    clv_key_add(k, (int64_t)(c->starts * SHARE_UNITS));
+    clv_key_add(k, c->captured);
+    clv_key_add(k, c->result);
 }
 
 clv_status clv_op_classes_make(const clv_types *types, const clv_factors *factors,

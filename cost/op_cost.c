@@ -8,6 +8,7 @@
 #include "cost/bytes.h"
 #include "cost/flops.h"
 #include "cost/parameters.h"
+#include "cost/shapes.h"
 #include "cost/weights.h"
 #include "cost/workspace.h"
 
@@ -27,6 +28,26 @@ static bool is_folded(const clv_types *types, const clv_op_info *op)
     return true;
 }
 
+/* Its sizes where it is a product of two tensors, or attention. */
+static clv_kernel_shape shape_of(clv_sizing apart, int64_t matmul_flops)
+{
+    clv_sizing *s = &apart;
+    clv_flops_kind kind = s->def->flops;
+    int32_t second = clv_second_operand(s->rule.op);
+    if (kind == CLV_FLOPS_ATTENTION)
+        return clv_attention_sizes(s);
+    if (kind != CLV_FLOPS_MATMUL && kind != CLV_FLOPS_GEMM && kind != CLV_FLOPS_CONV &&
+        kind != CLV_FLOPS_CONV_TRANSPOSE && kind != CLV_FLOPS_MATMUL_NBITS &&
+        !(kind == CLV_FLOPS_EINSUM && clv_rule_n_in(&s->rule) == 2))
+        return (clv_kernel_shape){ .kind = CLV_SHAPE_NONE };
+    int64_t packed = clv_size_in_elems(s, second);
+    const clv_product_elems e = { { clv_size_in_elems(s, 0),
+                                    clv_product_operand_elems(&s->rule, packed) },
+                                  clv_size_out_elems(s, 0) };
+    return clv_product_shape(matmul_flops, &e,
+                             clv_second_dtype(&s->rule, clv_rule_in(&s->rule, second)->dtype));
+}
+
 static void cost_plain(clv_sizing *s, clv_op_cost *ret)
 {
     clv_work work = { 0, 0 };
@@ -43,6 +64,8 @@ static void cost_plain(clv_sizing *s, clv_op_cost *ret)
     ret->flops = clv_size_add(s, work.matrix, work.vector);
     ret->read_bytes = traffic.read;
     ret->write_bytes = traffic.write;
+    if (s->def && work.matrix > 0)
+        ret->shape = shape_of(*s, work.matrix);
 }
 
 /* -- bodies -- */
@@ -170,7 +193,13 @@ static clv_op_cost cost_op(const clv_model *model, const clv_types *types, int32
         if (cost.math == CLV_DT_UNDEFINED)
             cost.math = clv_size_out(ret, 0)->dtype;
     }
+    /* operands are brought to the narrower of two floating-point types, as engines do with 8 bits
+     */
+    if (cost.shape.kind == CLV_SHAPE_PRODUCT && clv_dtype_is_float(cost.shape.weights) &&
+        clv_dtype_bits(cost.shape.weights) < clv_dtype_bits(cost.math))
+        cost.math = cost.shape.weights;
     bool grouped = clv_rule_attr_int(&ret->rule, "group", 1) > 1;
+    cost.share = cost.starts = 1;
     cost.speed = bodies || info->kind < 0 ? 0 : 1 + clv_speed_of(info->kind, grouped);
     return cost;
 }

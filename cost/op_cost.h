@@ -5,7 +5,9 @@
 #ifndef CLV_COST_OP_COST_H
 #define CLV_COST_OP_COST_H
 
+#include "cluster/kernel_shape.h"
 #include "graph/infer.h"
+#include "kernels/kernels.h"
 
 typedef struct {
     int64_t flops;        /* a multiply-add is 2; bodies and calls included */
@@ -13,9 +15,14 @@ typedef struct {
     int64_t read_bytes, write_bytes; /* memory traffic of one run */
     int64_t weight_bytes;            /* of the initialisers it reads, bodies included, each once */
     int64_t workspace_bytes;         /* scratch it would like to have to run at full speed */
-    int64_t link_ns; /* on the links between devices: of a collective; 0 for what computes */
-    clv_dtype math;  /* dtype of its operands, for the peak rate */
-    int32_t speed;   /* 1 + its speed (graph/ops.h), for devices that know it; 0: none */
+    int64_t link_ns;        /* on the links between devices: of a collective; 0 for what computes */
+    clv_dtype math;         /* dtype of its operands, for the peak rate */
+    int32_t speed;          /* 1 + its speed (graph/ops.h), for devices that know it; 0: none */
+    clv_kernel_shape shape; /* its sizes, where devices may have measured times for them */
+    double share;           /* of the product that it is packed into, of n / share columns; 1 */
+    double starts; /* of kernels that begin with it: 1, a share of one, 0 inside a kernel */
+    bool result;   /* writes the result of its kernel's product, which measured times count */
+    bool captured; /* a graph starts it, not the host */
 } clv_op_cost;
 
 typedef struct {
@@ -34,9 +41,17 @@ typedef struct {
     /* n_ops: the operator without which it goes nowhere, as a collective goes with the operator
      * that it is for, itself for one that stands for itself. NULL: all do. */
     const clv_op *goes_with;
+    const clv_kernels *kernels; /* of the operators; NULL: each is one */
 } clv_costs;
 
-/* CLV_EFORMAT when a sum does not fit 64 bits; the sentence names the operator. O(ops + edges). */
+/* Does a graph start kernels, not the host? */
+static inline bool clv_costs_captured(const clv_costs *costs)
+{
+    return costs->kernels && costs->kernels->runtime->graph;
+}
+
+/* Of operators by themselves: as parts of kernels, kernel_costs.h. CLV_EFORMAT when a sum does not
+ * fit 64 bits; the sentence names the operator. O(ops + edges). */
 clv_status clv_costs_build(const clv_model *model, const clv_types *types, clv_arena *arena,
                            clv_costs **ret, clv_error *err);
 

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "cluster/kernel_times.h"
+
 #define NS_PER_S 1e9
 /* Nanoseconds that no real operator takes; sums of a few such times still fit 64 bits. */
 #define TIME_MAX_NS (INT64_MAX / 4)
@@ -28,6 +30,53 @@ static clv_op_speed speed_of(const clv_device_kind *kind, int32_t speed)
     return one;
 }
 
+/* The roofline model, nanoseconds, without the start. */
+static double roofline_ns(const clv_op_cost *cost, const clv_device_kind *kind, clv_op_speed s,
+                          double bytes)
+{
+    double moves = bytes / (kind->memory_bytes_per_s * s.memory_efficiency);
+    double matrix = (double)cost->matmul_flops * clv_shape_seen(&cost->shape) /
+                    (clv_device_matrix_rate(kind, cost->math) *
+                     (s.matrix_efficiency / kind->matrix_efficiency));
+    double vector = (double)(cost->flops - cost->matmul_flops) /
+                    (clv_device_vector_rate(kind, cost->math) *
+                     (s.vector_efficiency / kind->vector_efficiency));
+    return longest(longest(matrix, vector), moves) * NS_PER_S;
+}
+
+/* Of a product or attention by the device's measured times, its start included; that of a product
+ * that is packed with others is its share of theirs. */
+static bool measured_ns(const clv_op_cost *cost, const clv_device_kind *kind, double *ret)
+{
+    clv_kernel_shape shape = cost->shape;
+    const clv_roofline floor = { clv_device_matrix_rate(kind, cost->math) / kind->matrix_efficiency,
+                                 kind->memory_bytes_per_s, kind->cache_bytes };
+    if (shape.kind == CLV_SHAPE_NONE)
+        return false;
+    shape.n = (int64_t)((double)shape.n / cost->share);
+    if (!clv_kernel_times_ns(kind->times, &shape, cost->math, &floor, ret))
+        return false;
+    *ret *= cost->share;
+    return true;
+}
+
+/* What a kernel in a captured graph takes on a device that was measured: of what is not measured by
+ * its kind, the roofline, and at least what it takes to move as many bytes. */
+static double captured_ns(const clv_op_cost *cost, const clv_device_kind *kind, double bytes)
+{
+    clv_op_speed s = speed_of(kind, cost->speed);
+    double start = (double)s.launch_ns, moves = 0, ns;
+    if (measured_ns(cost, kind, &ns))
+        return ns;
+    (void)clv_start_ns(kind->times, &start);
+    if (cost->result)
+        bytes -= (double)cost->write_bytes; /* the product's time has it */
+    ns = roofline_ns(cost, kind, s, bytes) + start * cost->starts;
+    if (cost->starts == 1 && bytes > 0 && clv_memory_ns(kind->times, bytes, &moves))
+        ns = longest(ns, moves);
+    return ns;
+}
+
 static int64_t time_on(const clv_op_cost *cost, const clv_device_kind *kind,
                        int64_t workspace_bytes)
 {
@@ -38,17 +87,16 @@ static int64_t time_on(const clv_op_cost *cost, const clv_device_kind *kind,
         assert(workspace_bytes >= 1);
         passes = wanted / workspace_bytes + (wanted % workspace_bytes != 0);
     }
-    double bytes = (double)cost->read_bytes * (double)passes;
+    double read = (double)cost->read_bytes, write = (double)cost->write_bytes;
     clv_op_speed s = speed_of(kind, cost->speed);
-    double moves =
-        (bytes + (double)cost->write_bytes) / (kind->memory_bytes_per_s * s.memory_efficiency);
-    double matrix = (double)cost->matmul_flops / (clv_device_matrix_rate(kind, cost->math) *
-                                                  (s.matrix_efficiency / kind->matrix_efficiency));
-    double vector = (double)(cost->flops - cost->matmul_flops) /
-                    (clv_device_vector_rate(kind, cost->math) *
-                     (s.vector_efficiency / kind->vector_efficiency));
-    double ns = ceil(longest(longest(matrix, vector), moves) * NS_PER_S) + (double)s.launch_ns +
-                (double)cost->link_ns;
+    double ns, by_passes = roofline_ns(cost, kind, s, read * (double)passes + write);
+    if (cost->captured && kind->times) {
+        ns = captured_ns(cost, kind, read + write);
+        if (passes > 1) /* which nobody measured */
+            ns = longest(ns, by_passes);
+    } else
+        ns = ceil(by_passes) + (double)s.launch_ns * cost->starts;
+    ns = ceil(ns) + (double)cost->link_ns;
     return ns < (double)TIME_MAX_NS ? (int64_t)ns : TIME_MAX_NS;
 }
 

@@ -250,7 +250,8 @@ static clv_status add_nets(builder *b, clv_error *err)
         from[net] = b->units->of[b->net_op[net].i];
         first[from[net] + 1]++;
         known[net] = b->types->value[t] != NULL; /* an order, but nothing to send */
-        bytes[net] = !known[net] && b->types->bytes[t] > 0 ? b->types->bytes[t] : 0;
+        int64_t whole = clv_bytes_outside(b->types, (clv_tensor){ t });
+        bytes[net] = !known[net] && whole > 0 ? whole : 0;
     }
     for (int32_t u = 0; u < p->n_units; u++)
         first[u + 1] += first[u];

@@ -66,8 +66,7 @@ static bool parts_hold(const clv_types *types, clv_op op, const clv_factors *f,
     return hold;
 }
 
-/* On the slowest kind of device that the mesh has, at its default workspace. */
-static int64_t slowest_ns(const clv_op_cost *cost, const clv_mesh *mesh, const clv_cluster *cluster)
+int64_t clv_slowest_ns(const clv_op_cost *cost, const clv_mesh *mesh, const clv_cluster *cluster)
 {
     int64_t most = 0;
     int32_t last = -1; /* devices of a kind stand together, so few are looked at */
@@ -81,6 +80,22 @@ static int64_t slowest_ns(const clv_op_cost *cost, const clv_mesh *mesh, const c
         last = kind;
     }
     return most;
+}
+
+clv_op_cost clv_kernel_break_cost(const clv_kernel_break *of, int64_t ns)
+{
+    const clv_types *types = of->types;
+    clv_op_cost cost = { .link_ns = ns };
+    if (ns == 0 || !clv_stays_inside(types, of->tensor))
+        return cost;
+    const clv_type *type = &types->of[of->tensor.i];
+    int64_t whole = types->whole_bytes[of->tensor.i];
+    cost.math = type->dtype;
+    cost.write_bytes = clv_part_bytes(of->mesh, of->from, type, whole);
+    cost.read_bytes = clv_part_bytes(of->mesh, of->to, type, whole);
+    cost.share = cost.starts = 1;
+    cost.captured = of->captured;
+    return cost;
 }
 
 bool clv_choice_may(const clv_types *types, clv_op op, const clv_factors *f, const clv_mesh *mesh,
@@ -113,7 +128,7 @@ clv_status clv_shard_choices_find(const clv_shard_space *of, clv_op op, clv_aren
 {
     const clv_factors *f = &of->factors[op.i];
     const clv_choice_filter *filter = of->filter;
-    clv_shard_op o = { of->types, op, &of->costs->of[op.i], f };
+    clv_shard_op o = { of->types, op, of->costs, f };
     clv_op_choice c = { { -1, -1, -1 } };
     ret->n = 0;
     do {
@@ -123,7 +138,7 @@ clv_status clv_shard_choices_find(const clv_shard_space *of, clv_op op, clv_aren
         clv_op_cost cost;
         CLV_TRY(clv_shard_choice_cost(&o, of->mesh, &c, arena, &cost, err));
         ret->at[ret->n] = c;
-        ret->ns[ret->n++] = slowest_ns(&cost, of->mesh, of->cluster);
+        ret->ns[ret->n++] = clv_slowest_ns(&cost, of->mesh, of->cluster);
     } while (ret->n < CLV_CHOICES_MAX && clv_choice_next(f, of->mesh, false, &c));
     return CLV_OK;
 }

@@ -63,6 +63,21 @@ typedef struct {
 clv_status clv_shard_choices_find(const clv_shard_space *of, clv_op op, clv_arena *arena,
                                   clv_shard_choices *ret, clv_error *err);
 
+/* On the slowest device of a mesh, each at its default workspace. O(devices). */
+int64_t clv_slowest_ns(const clv_op_cost *cost, const clv_mesh *mesh, const clv_cluster *cluster);
+
+/* What it takes to come from one layout to another in ns, for a tensor that would stay inside a
+ * kernel: then the kernel is two, and the tensor is stored and read. As the cost of an operator; ns
+ * 0: it stays inside. captured: a graph starts kernels. O(dimensions). */
+typedef struct {
+    const clv_types *types;
+    const clv_mesh *mesh;
+    clv_tensor tensor;
+    const clv_layout *from, *to;
+    bool captured;
+} clv_kernel_break;
+clv_op_cost clv_kernel_break_cost(const clv_kernel_break *of, int64_t ns);
+
 /* The cost of one choice. Scratch is given back. O(operands + factors). */
 clv_status clv_shard_choice_cost(const clv_shard_op *o, const clv_mesh *mesh,
                                  const clv_op_choice *choice, clv_arena *arena, clv_op_cost *ret,

@@ -2,6 +2,8 @@
 
 #include "base/int128.h"
 #include "cost/bytes.h"
+#include "cost/shapes.h"
+#include "graph/ops.h"
 
 int64_t clv_part_bytes(const clv_mesh *mesh, const clv_layout *layout, const clv_type *type,
                        int64_t whole_bytes)
@@ -33,22 +35,44 @@ void clv_factor_parts(const clv_factors *f, const clv_mesh *mesh, const int16_t 
             n_parts[factor_of_axis[a]] *= mesh->size[a];
 }
 
+/* Of dimension i of an operand, the largest part. */
+static int64_t part_dim(const clv_factors *f, const clv_operand_factors *operand,
+                        const int64_t *n_parts, const clv_type *type, int32_t i)
+{
+    const clv_dim_factors *dim = &operand->dims[i];
+    int64_t part = dim->n > 0 ? 1 : type->dims[i];
+    for (int32_t k = 0; k < dim->n; k++)
+        part *= clv_factor_part(&f->factors[dim->at[k]], n_parts[dim->at[k]]);
+    return part < type->dims[i] ? part : type->dims[i];
+}
+
+/* Is it clear which part of it a device has? */
+static bool has_parts(const clv_operand_factors *operand, const clv_type *type)
+{
+    return operand && type->kind == CLV_TYPE_TENSOR && operand->rank == type->rank &&
+           clv_type_is_static(type);
+}
+
+static int64_t part_elems(const clv_factors *f, const clv_operand_factors *operand,
+                          const int64_t *n_parts, const clv_type *type)
+{
+    int64_t elems = 1;
+    if (!has_parts(operand, type))
+        return clv_type_elems(type);
+    for (int32_t i = 0; i < type->rank; i++)
+        elems *= part_dim(f, operand, n_parts, type, i); /* at most the whole, which fits */
+    return elems;
+}
+
 int64_t clv_operand_part_bytes(const clv_factors *f, const clv_operand_factors *operand,
                                const int64_t *n_parts, const clv_type *type, int64_t whole_bytes)
 {
-    int64_t elems = 1, bytes = 0;
+    int64_t bytes = 0;
     if (whole_bytes <= 0)
         return 0;
-    if (!operand || type->kind != CLV_TYPE_TENSOR || operand->rank != type->rank ||
-        !clv_type_is_static(type))
+    if (!has_parts(operand, type))
         return whole_bytes;
-    for (int32_t i = 0; i < type->rank; i++) {
-        const clv_dim_factors *dim = &operand->dims[i];
-        int64_t part = dim->n > 0 ? 1 : type->dims[i];
-        for (int32_t k = 0; k < dim->n; k++)
-            part *= clv_factor_part(&f->factors[dim->at[k]], n_parts[dim->at[k]]);
-        elems *= part < type->dims[i] ? part : type->dims[i]; /* at most the whole, which fits */
-    }
+    int64_t elems = part_elems(f, operand, n_parts, type);
     return clv_dtype_bytes(type->dtype, elems, &bytes) && bytes < whole_bytes ? bytes : whole_bytes;
 }
 
@@ -67,6 +91,10 @@ static void scale_work(const clv_op_cost *whole, const clv_factors *f, const int
     ret->workspace_bytes = whole->workspace_bytes;
     ret->math = whole->math;
     ret->speed = whole->speed;
+    ret->share = whole->share;
+    ret->starts = whole->starts;
+    ret->captured = whole->captured;
+    ret->result = whole->result;
     for (int32_t i = 0; i < f->n_factors; i++) {
         int64_t part = clv_factor_part(&f->factors[i], n_parts[i]);
         ret->flops = share(ret->flops, part, f->factors[i].size);
@@ -75,12 +103,95 @@ static void scale_work(const clv_op_cost *whole, const clv_factors *f, const int
     }
 }
 
+/* -- sizes for measured times -- */
+
+static const clv_operand_factors *in_factors(const clv_factors *f, int32_t k)
+{
+    return k < f->n_in ? &f->in[k] : NULL;
+}
+
+static clv_kernel_shape product_part(const clv_shard_op *o, const int64_t *n_parts, int64_t flops)
+{
+    const clv_graph *g = o->types->graph;
+    const clv_op_info *info = clv_op_at(g, o->op);
+    const clv_factors *f = o->factors;
+    int32_t in[] = { 0, clv_second_operand(info) };
+    const clv_rule rule = { .graph = g, .op = info, .types = (clv_types *)o->types };
+    clv_product_elems e = { .out = part_elems(f, f->n_out > 0 ? &f->out[0] : NULL, n_parts,
+                                              &o->types->of[clv_op_output(g, info, 0).i]) };
+    for (int32_t i = 0; i < 2; i++)
+        e.in[i] = part_elems(f, in_factors(f, in[i]), n_parts,
+                             &o->types->of[clv_op_input(g, info, in[i]).i]);
+    e.in[1] = clv_product_operand_elems(&rule, e.in[1]);
+    return clv_product_shape(flops, &e, o->costs->of[o->op.i].shape.weights);
+}
+
+/* Of attention that is written out: from its scores. */
+static clv_kernel_shape scores_part(const clv_shard_op *o, const int64_t *n_parts,
+                                    const clv_kernel_shape *whole)
+{
+    const clv_graph *g = o->types->graph;
+    const clv_op_info *info = clv_op_at(g, o->op);
+    const clv_factors *f = o->factors;
+    const clv_type *type = &o->types->of[clv_op_output(g, info, 0).i];
+    const clv_type *query = &o->types->of[clv_op_input(g, info, 0).i];
+    int64_t dims[CLV_RANK_MAX], width = whole->width;
+    if (f->n_out < 1 || !has_parts(&f->out[0], type))
+        return *whole;
+    for (int32_t i = 0; i < type->rank; i++)
+        dims[i] = part_dim(f, &f->out[0], n_parts, type, i);
+    if (has_parts(in_factors(f, 0), query) && query->rank > 0)
+        width = part_dim(f, in_factors(f, 0), n_parts, query, query->rank - 1);
+    return clv_scores_shape(dims, type->rank, width, whole->heads / whole->kv_heads);
+}
+
+/* Of one operator: the batch and the queries as they are cut; what else of the work is cut are
+ * heads. */
+static clv_kernel_shape attention_part(const clv_shard_op *o, const int64_t *n_parts,
+                                       const clv_kernel_shape *whole)
+{
+    const clv_graph *g = o->types->graph;
+    const clv_op_info *info = clv_op_at(g, o->op);
+    const clv_factors *f = o->factors;
+    const clv_type *type = &o->types->of[clv_op_input(g, info, 0).i];
+    clv_kernel_shape part = *whole;
+    if (!has_parts(in_factors(f, 0), type) || type->rank < 3)
+        return part;
+    int32_t sequence = type->rank == 4 && info->domain.n == 0 ? 2 : 1;
+    part.batch =
+        share(whole->batch, part_dim(f, in_factors(f, 0), n_parts, type, 0), type->dims[0]);
+    part.queries = share(whole->queries, part_dim(f, in_factors(f, 0), n_parts, type, sequence),
+                         type->dims[sequence]);
+    for (int32_t i = 0; i < f->n_factors; i++)
+        part.heads =
+            share(part.heads, clv_factor_part(&f->factors[i], n_parts[i]), f->factors[i].size);
+    part.heads = share(part.heads, whole->batch, part.batch);
+    part.heads = share(part.heads, whole->queries, part.queries);
+    part.heads = part.heads < whole->heads ? part.heads : whole->heads;
+    part.kv_heads = share(part.heads, whole->kv_heads, whole->heads);
+    return part;
+}
+
+static void set_shape(const clv_shard_op *o, const int64_t *n_parts, clv_op_cost *ret)
+{
+    const clv_kernel_shape *whole = &o->costs->of[o->op.i].shape;
+    const clv_op_info *info = clv_op_at(o->types->graph, o->op);
+    if (whole->kind == CLV_SHAPE_PRODUCT)
+        ret->shape = product_part(o, n_parts, ret->matmul_flops);
+    if (whole->kind != CLV_SHAPE_ATTENTION)
+        return;
+    bool is_one = info->kind >= 0 && clv_op_def_at(info->kind)->flops == CLV_FLOPS_ATTENTION;
+    ret->shape = is_one ? attention_part(o, n_parts, whole) : scores_part(o, n_parts, whole);
+    ret->shape.weights = whole->weights;
+    ret->shape.causal = whole->causal;
+}
+
 clv_status clv_shard_cost(const clv_shard_op *o, const int64_t *n_parts, clv_arena *arena,
                           clv_op_cost *ret, clv_error *err)
 {
     const clv_types *types = o->types;
     const clv_factors *f = o->factors;
-    const clv_op_cost *whole = o->whole;
+    const clv_op_cost *whole = &o->costs->of[o->op.i];
     const clv_graph *g = types->graph;
     const clv_op_info *info = clv_op_at(g, o->op);
     clv_op_cost made = { .read_bytes = whole->read_bytes, .write_bytes = whole->write_bytes };
@@ -111,6 +222,11 @@ clv_status clv_shard_cost(const clv_shard_op *o, const int64_t *n_parts, clv_are
         clv_traffic traffic = clv_bytes(&s);
         made.read_bytes = traffic.read;
         made.write_bytes = traffic.write;
+    }
+    set_shape(o, n_parts, &made);
+    if (o->costs->kernels && made.shape.kind == CLV_SHAPE_ATTENTION) { /* scores stay inside */
+        made.read_bytes = clv_attention_read_bytes(&made.shape, made.math);
+        made.write_bytes = clv_attention_write_bytes(&made.shape, made.math);
     }
     clv_arena_rewind(arena, mark);
     *ret = made;

@@ -27,7 +27,7 @@ int64_t clv_operand_part_bytes(const clv_factors *f, const clv_operand_factors *
 typedef struct {
     const clv_types *types;
     clv_op op;
-    const clv_op_cost *whole; /* clv_costs.of[op] */
+    const clv_costs *costs;
     const clv_factors *factors;
 } clv_shard_op;
 

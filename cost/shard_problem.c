@@ -24,6 +24,7 @@ typedef struct {
     const clv_graph *g;
     const clv_mesh *mesh;
     const clv_choice_filter *filter;
+    bool captured; /* a graph starts kernels */
     clv_shard_tables *tables;
     clv_arena *arena, *scratch;
     clv_intra_op_draft *draft;
@@ -37,7 +38,8 @@ typedef struct {
     int32_t n_kinds, cap_kinds;
     int32_t *key; /* at hand; n_key numbers */
     int32_t n_key, cap_key;
-    int32_t *matrix; /* by number of costs: that of the draft; -1 */
+    int32_t *matrix; /* by number of costs, twice, for what is stored and for what stays inside a
+                        kernel: that of the draft; -1 */
     int32_t n_matrices, cap_matrix;
     int32_t *node_of_op, *node_of_tensor;
     const clv_op_table **table_of; /* by operator that is a node */
@@ -331,8 +333,23 @@ static clv_status add_tensor_node(builder *b, clv_tensor t, clv_error *err)
 
 /* -- edges -- */
 
+/* For a tensor that comes from one layout to another: what it takes, or what it takes to part a
+ * kernel there. */
+static int64_t move_ns(const builder *b, clv_tensor t, const clv_layout_costs *costs, int32_t i,
+                       int32_t j)
+{
+    int32_t from = costs->from->distinct[i], to = costs->to->distinct[j];
+    int64_t ns = costs->ns[(size_t)from * (size_t)costs->to->n_distinct + (size_t)to];
+    if (ns == 0 || !clv_stays_inside(b->types, t))
+        return ns;
+    const clv_kernel_break parted = { b->types,          b->mesh,    t, &costs->from->at[i],
+                                      &costs->to->at[j], b->captured };
+    const clv_op_cost cost = clv_kernel_break_cost(&parted, ns);
+    return clv_slowest_ns(&cost, b->mesh, b->tables->of.cluster);
+}
+
 /* Costs between distinct layouts, spread out to the choices. */
-static clv_status make_matrix(builder *b, const clv_layout_costs *costs, int32_t *ret,
+static clv_status make_matrix(builder *b, clv_tensor t, const clv_layout_costs *costs, int32_t *ret,
                               clv_error *err)
 {
     const clv_layout_list *from = costs->from, *to = costs->to;
@@ -341,11 +358,9 @@ static clv_status make_matrix(builder *b, const clv_layout_costs *costs, int32_t
     int64_t *entry = CLV_NEW_ARRAY(b->scratch, int64_t, n);
     if (!entry)
         return no_memory(err);
-    for (int32_t i = 0; i < from->n; i++) {
-        const int64_t *ns = costs->ns + (size_t)from->distinct[i] * (size_t)to->n_distinct;
+    for (int32_t i = 0; i < from->n; i++)
         for (int32_t j = 0; j < to->n; j++)
-            entry[(size_t)i * (size_t)to->n + (size_t)j] = ns[to->distinct[j]];
-    }
+            entry[(size_t)i * (size_t)to->n + (size_t)j] = move_ns(b, t, costs, i, j);
     CLV_TRY(clv_intra_op_draft_matrix(b->draft, (int64_t)n, entry, ret, err));
     clv_arena_rewind(b->scratch, mark);
     return CLV_OK;
@@ -361,14 +376,15 @@ static clv_status add_edge(builder *b, clv_tensor t, end from, end to, clv_error
     const clv_layout_costs *costs;
     CLV_TRY(clv_layout_lists_costs(&b->tables->lists, &b->types->of[t.i], from.list, to.list,
                                    &costs, err));
-    for (; b->n_matrices <= costs->id; b->n_matrices++) {
+    int32_t number = 2 * costs->id + clv_stays_inside(b->types, t);
+    for (; b->n_matrices <= number; b->n_matrices++) {
         if (!CLV_PUSH_ROOM(b->scratch, b->matrix, b->n_matrices, b->cap_matrix))
             return no_memory(err);
         b->matrix[b->n_matrices] = NONE;
     }
-    int32_t *matrix = &b->matrix[costs->id];
+    int32_t *matrix = &b->matrix[number];
     if (*matrix == NONE)
-        CLV_TRY(make_matrix(b, costs, matrix, err));
+        CLV_TRY(make_matrix(b, t, costs, matrix, err));
     return clv_intra_op_draft_edge(b->draft, 2, (int32_t[]){ from.node, to.node }, *matrix, err);
 }
 
@@ -448,6 +464,7 @@ clv_status clv_shard_problem_build(clv_shard_tables *tables, int64_t limit_bytes
                   .g = tables->of.types->graph,
                   .mesh = tables->of.mesh,
                   .filter = tables->of.filter,
+                  .captured = clv_costs_captured(tables->of.costs),
                   .tables = tables,
                   .arena = arena,
                   .scratch = clv_arena_new(clv_arena_alloc(arena), 0) };

@@ -275,7 +275,8 @@ static clv_status set_merged_units(maker *m, clv_error *err)
     int64_t all_flops = m->costs->total.flops;
     int32_t n_kept = 0, n_finer = 0;
     clv_op *kept = CLV_NEW_ARRAY(m->scratch, clv_op, m->g->n_ops);
-    if (!kept)
+    bool *stays = CLV_NEW_ARRAY(m->scratch, bool, m->g->n_ops);
+    if (!kept || !stays)
         return clv_fail_nomem(err, "subgraphs");
     if (out->n_candidates > 0)
         CLV_TRY(merge(m, kept, &n_kept, err));
@@ -287,8 +288,11 @@ static clv_status set_merged_units(maker *m, clv_error *err)
         bool heavy = at_least(m->bytes[i], m->all_bytes, HEAVY_SHARE) ||
                      at_least(m->costs->of[i].flops, all_flops, HEAVY_SHARE);
         if (at->candidate.i == i || (heavy && coarse))
-            kept[n_finer++] = (clv_op){ i };
+            stays[anchor_of(m, i)] = true;
     }
+    for (int32_t i = 0; i < m->g->n_ops; i++)
+        if (stays[i])
+            kept[n_finer++] = (clv_op){ i };
     return set_units(m, kept, n_finer, m->arena, err);
 }
 

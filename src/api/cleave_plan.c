@@ -16,6 +16,8 @@
 #include "plan/plan_mesh.h"
 #include "problem/micro.h"
 #include "proto/same_model.h"
+#include "request/precision.h"
+#include "request/runtime_load.h"
 
 #define DEFAULT_CLUSTER    "dgx-h100"
 #define DEFAULT_TIMEOUT_MS 600000 /* ten minutes: real compilers take minutes for one candidate */
@@ -71,6 +73,30 @@ static clv_status show_plan(cleave_plan *p, clv_error *err)
     return clv_report_plan(p->plan, p->arena, &p->report.text, err);
 }
 
+/* Weights and caches as if they were stored otherwise. */
+static clv_status set_precision(const cleave_plan_options *o, clv_arena *arena, clv_request *req,
+                                clv_error *err)
+{
+    clv_dtype weights;
+    if (o->kv)
+        CLV_TRY(clv_precision_find(o->kv, "kv", &req->kv, err));
+    if (!o->weights)
+        return CLV_OK;
+    CLV_TRY(clv_precision_find(o->weights, "weights", &weights, err));
+    return clv_model_stored_as(req->model, weights, arena, &req->model, err);
+}
+
+static clv_status note_precision(const cleave_plan_options *o, cleave_plan *p, clv_error *err)
+{
+    if (!o->weights && !o->kv)
+        return CLV_OK;
+    const char *note = clv_arena_printf(
+        p->arena, "hypothetical:%s%s%s%s%s, as the file does not store them",
+        o->weights ? " weights of products in " : "", o->weights ? o->weights : "",
+        o->weights && o->kv ? "," : "", o->kv ? " keys and values in " : "", o->kv ? o->kv : "");
+    return clv_plan_add_note(p->plan, note, p->arena, err);
+}
+
 static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o, clv_control *c,
                             cleave_plan *p, clv_error *err)
 {
@@ -115,7 +141,13 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
     CLV_TRY(clv_cluster_load(o->cluster ? o->cluster : DEFAULT_CLUSTER, configs, p->arena, &cluster,
                              err));
     req.cluster = cluster;
+    clv_runtime *runtime = NULL;
+    if (o->runtime)
+        CLV_TRY(clv_runtime_load(o->runtime, configs, p->arena, &runtime, err));
+    req.runtime = runtime;
+    CLV_TRY(set_precision(o, p->arena, &req, err));
     CLV_TRY(clv_pipeline_run(&req, p->arena, &p->plan, err));
+    CLV_TRY(note_precision(o, p, err));
     return show_plan(p, err);
 }
 
@@ -270,11 +302,11 @@ static clv_status read_annotations(const cleave_model *m, const cleave_model *an
 {
     const char *difference;
     const clv_annotated_model req = { .file = annotated->file,
-                                             .model = annotated->model,
-                                             .name = annotated->name,
-                                             .configuration = configuration,
-                                             .bindings = annotated->bindings,
-                                             .n_bindings = annotated->n_bindings };
+                                      .model = annotated->model,
+                                      .name = annotated->name,
+                                      .configuration = configuration,
+                                      .bindings = annotated->bindings,
+                                      .n_bindings = annotated->n_bindings };
     CLV_TRY(clv_onnx_same_model(m->file, annotated->file, p->arena, &difference, err));
     if (difference)
         return clv_fail(err, CLV_EFORMAT,

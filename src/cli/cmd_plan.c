@@ -42,6 +42,9 @@ enum {
     STAGES,
     DATA_PARALLEL,
     OVERLAP,
+    RUNTIME,
+    WEIGHTS,
+    KV,
     BACKWARD,
     COMPILER,
     COMPILER_TIMEOUT,
@@ -142,6 +145,18 @@ static const cli_option options[N_OPTIONS] = {
                   .kind = CLI_PART,
                   .value = "P",
                   .help = "part of collectives' bytes that compute hides, as 50%; 0" },
+    [WEIGHTS] = { .name = "--weights",
+                  .kind = CLI_TEXT,
+                  .value = "TYPE",
+                  .help = "as if products stored theirs as bf16, fp8, int8, int4, nvfp4" },
+    [KV] = { .name = "--kv",
+             .kind = CLI_TEXT,
+             .value = "TYPE",
+             .help = "the same of caches of keys and values" },
+    [RUNTIME] = { .name = "--runtime",
+                  .kind = CLI_TEXT,
+                  .value = "NAME|FILE",
+                  .help = "who forms kernels: none, onnxruntime, engine; none" },
     [BACKWARD] = { .name = "--backward",
                    .kind = CLI_TEXT,
                    .value = "NODE,...|none",
@@ -226,7 +241,10 @@ static int find_paths(cli *c, const cli_value *v, job *j)
     const int n_others = sizeof others / sizeof *others;
     int code = CLI_EXIT_OK;
 
-    if (!v[NO_OUTPUT].by) {
+    if (v[OUTPUT].by && (v[WEIGHTS].by || v[KV].by))
+        return cli_usage(c, "%s and %s exclude each other: such a plan is of no use for the file",
+                         v[OUTPUT].by, v[WEIGHTS].by ? v[WEIGHTS].by : v[KV].by);
+    if (!v[NO_OUTPUT].by && !v[WEIGHTS].by && !v[KV].by) {
         j->output = v[OUTPUT].by ? v[OUTPUT].text
                                  : clv_arena_printf(c->arena, "%s.auto_sharded.onnx", j->input);
         if (!j->output)
@@ -276,6 +294,9 @@ static void read_options(const cli_value *v, cleave_plan_options *o)
     o->stages = (int)v[STAGES].number;
     o->data_parallel = v[DATA_PARALLEL].by != NULL;
     o->overlap = v[OVERLAP].real;
+    o->runtime = v[RUNTIME].text;
+    o->weights = v[WEIGHTS].text;
+    o->kv = v[KV].text;
 }
 
 /* JSON text, a list, or the name of a file with JSON. */

@@ -248,8 +248,14 @@ static void number_nets(builder *b)
         p->n_segments += b->starts[i];
     }
     for (int32_t s = 0; s < p->n_slots; s++)
-        if (p->net_of[s] == 0)
+        if (p->net_of[s] == 0) {
+            int64_t whole = clv_bytes_outside(p->workload.types, p->tensor_of[s]);
             p->net_of[s] = p->n_nets++;
+            if (whole > p->bytes[s] && whole <= BYTES_MAX - b->sum_bytes) {
+                p->bytes[s] = whole; /* what leaves its kernel is stored */
+                b->sum_bytes += whole;
+            }
+        }
 }
 
 static bool allocate_nets(builder *b)

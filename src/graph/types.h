@@ -16,6 +16,9 @@ struct clv_types {
     clv_type *of;            /* n_tensors; kind UNKNOWN where nothing is known */
     const clv_value **value; /* n_tensors; NULL where not known */
     int64_t *bytes;          /* n_tensors; of the whole tensor, -1 where a dimension is open */
+    /* The same where bytes has 0 for what is not stored unless a kernel is parted there; 0 for what
+     * never is. NULL: bytes are all. */
+    int64_t *whole_bytes;
     /* Bodies and calls: those of operator i are body[first_body[i] .. first_body[i + 1]), in the
      * order of its graph attributes (or the one function body); NULL where not inferred. NULL
      * arrays when no operator has any. */
@@ -23,6 +26,18 @@ struct clv_types {
     clv_types **body;
     int64_t *trips; /* n_ops; times a Loop or Scan body runs, -1 when not known; NULL likewise */
 };
+
+/* Bytes of a tensor that leaves its kernel; -1 where a dimension is open. O(1). */
+static inline int64_t clv_bytes_outside(const clv_types *types, clv_tensor t)
+{
+    return types->whole_bytes ? types->whole_bytes[t.i] : types->bytes[t.i];
+}
+
+/* Is a tensor not stored, though it has elements: does it stay inside a kernel? O(1). */
+static inline bool clv_stays_inside(const clv_types *types, clv_tensor t)
+{
+    return types->whole_bytes && types->bytes[t.i] == 0 && types->whole_bytes[t.i] > 0;
+}
 
 /* The table of a graph with nothing known in it. O(operators + tensors + attributes). */
 clv_status clv_types_new(const clv_graph *graph, clv_arena *arena, clv_types **ret, clv_error *err);

@@ -151,7 +151,7 @@ static bool is_open(const clv_joint *j, const ranked *r)
 {
     return r->bounded && (clv_request_leaves_search(j->req) || j->any_will_do) &&
            !(j->best.outcome == CLV_FITS && r->bound_ns >= j->best.ns) &&
-           clv_strategies_may_be_few(j->analysis->inference->main,
+           clv_strategies_may_be_few(j->analysis->types,
                                      clv_mesh_candidate_stages(j, &j->shapes[r->shape])) &&
            !is_enough(j) && !clv_joint_time_is_up(j);
 }
@@ -204,7 +204,7 @@ static clv_status find_classes(clv_joint *j, clv_error *err)
     if (j->classes.of)
         return CLV_OK;
     CLV_TRY(
-        clv_op_classes_make(a->inference->main, j->factors, a->costs, j->arena, &j->classes, err));
+        clv_op_classes_make(a->types, j->factors, a->costs, j->arena, &j->classes, err));
     if (j->req->search.objective != CLV_LATENCY)
         return CLV_OK;
     return clv_shard_path_find(a->costs, clv_device_kind_of(j->cluster, 0), j->arena, &j->path,

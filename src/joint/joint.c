@@ -117,8 +117,8 @@ static clv_status search(clv_joint *j, bool *ret_whole, clv_error *err)
         return CLV_OK;
     CLV_TRY(clv_mesh_rules_check(&j->rules, err));
     CLV_TRY(clv_mesh_levels(j->cluster, CLV_MESH_ALL_DEVICES, j->arena, &j->levels, err));
-    CLV_TRY(clv_factors_all(req->model, j->analysis->inference->main, j->arena, &j->factors, err));
-    CLV_TRY(clv_find_random(req->model, j->analysis->inference->main, j->arena, &j->random, err));
+    CLV_TRY(clv_factors_all(req->model, j->analysis->types, j->arena, &j->factors, err));
+    CLV_TRY(clv_find_random(req->model, j->analysis->types, j->arena, &j->random, err));
     return try_all(j, err);
 }
 

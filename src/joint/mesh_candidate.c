@@ -54,7 +54,7 @@ clv_status clv_mesh_candidate_constraints(const clv_joint *j, const clv_factors 
     if (j->without_tensor_rules ||
         (!j->req->data_parallel && !clv_tensor_constraints_asked(&j->rules)))
         return CLV_OK;
-    clv_split_model model = { j->analysis->inference->main, factors, mesh };
+    clv_split_model model = { j->analysis->types, factors, mesh };
     return clv_tensor_constraints_make(&j->rules, j->req->data_parallel, &model, arena, ret, err);
 }
 
@@ -70,13 +70,14 @@ int32_t clv_mesh_candidate_stages(const clv_joint *j, const clv_mesh_form *shape
 static clv_status make_mesh(clv_mesh_candidate *c, clv_error *err)
 {
     const clv_joint *j = c->j;
-    clv_comm_options comm = { .overlap = j->req->overlap };
+    clv_comm_options comm = { .overlap = j->req->overlap,
+                              .measured = clv_costs_captured(j->analysis->costs) };
     c->n_stages = clv_mesh_candidate_stages(j, &c->shape);
     int32_t n = j->cluster->n_devices / c->n_stages;
     CLV_TRY(clv_mesh_make(&c->shape, j->cluster, (clv_mesh_devices){ j->levels.order, n }, c->arena,
                           &c->mesh, err));
     CLV_TRY(clv_resharder_new(c->mesh, j->cluster, &comm, c->arena, &c->resharder, err));
-    CLV_TRY(clv_factors_for_mesh(j->analysis->inference->main, j->factors, c->mesh, c->arena,
+    CLV_TRY(clv_factors_for_mesh(j->analysis->types, j->factors, c->mesh, c->arena,
                                  &c->factors, err));
     return clv_stage_cluster_make(j->cluster, j->levels.order, n, c->arena, &c->stages, err);
 }
@@ -117,9 +118,9 @@ static clv_status build_tables(clv_mesh_candidate *c, clv_error *err)
         return CLV_OK;
     c->classes = j->classes;
     if (c->factors != j->factors)
-        CLV_TRY(clv_op_classes_make(j->analysis->inference->main, c->factors, j->analysis->costs,
+        CLV_TRY(clv_op_classes_make(j->analysis->types, c->factors, j->analysis->costs,
                                     c->arena, &c->classes, err));
-    clv_shard_space space = { .types = j->analysis->inference->main,
+    clv_shard_space space = { .types = j->analysis->types,
                               .factors = c->factors,
                               .costs = j->analysis->costs,
                               .classes = &c->classes,
@@ -229,7 +230,9 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     const clv_sharded_model sharded = { j->req->model, j->analysis->costs, c->problem, solution,
                                         c->resharder };
     CLV_TRY(clv_local_model_make(&sharded, arena, &c->local, err));
-    clv_analysis analysis = { .inference = &inference, .costs = c->local->costs };
+    clv_analysis analysis = { .inference = &inference,
+                              .costs = c->local->costs,
+                              .types = c->local->types };
     inference.main = c->local->types;
     inference.n_open = 0;
     inference.n_conflicts = 0;

@@ -103,7 +103,7 @@ static clv_status add_workspace(building *b, int32_t op, int64_t *running, clv_e
 {
     const clv_shard_problem *of = b->m.of;
     int32_t node = of->node_of_op[op];
-    const clv_shard_op sharded = { of->types, { op }, &b->of->costs->of[op], &of->factors[op] };
+    const clv_shard_op sharded = { of->types, { op }, b->of->costs, &of->factors[op] };
     for (int32_t c = 0; c < clv_intra_op_n_choices(of->problem, node); c++) {
         clv_op_cost cost;
         CLV_TRY(clv_shard_choice_cost(&sharded, of->mesh, &of->op_choice[node][c], b->arena, &cost,

@@ -25,7 +25,8 @@ typedef struct {
     /* by tensor */
     clv_tensor *tensor_of;
     clv_layout *layout_of;
-    int32_t cap_tensors, cap_tensor_of, cap_layout_of, cap_type_of, cap_value_of, cap_bytes_of;
+    int32_t cap_tensors, cap_tensor_of, cap_layout_of, cap_type_of, cap_value_of, cap_bytes_of,
+        cap_whole_of;
     int32_t cap_weights;
     clv_communication *communications;
     int32_t n_communications, cap_communications;
@@ -66,7 +67,8 @@ static clv_status add_tensor(builder *b, clv_tensor t, const clv_layout *layout,
         !CLV_PUSH_ROOM(b->arena, b->earlier, i, b->cap_earlier) ||
         !CLV_PUSH_ROOM(b->arena, b->types->of, i, b->cap_type_of) ||
         !CLV_PUSH_ROOM(b->arena, b->types->value, i, b->cap_value_of) ||
-        !CLV_PUSH_ROOM(b->arena, b->types->bytes, i, b->cap_bytes_of))
+        !CLV_PUSH_ROOM(b->arena, b->types->bytes, i, b->cap_bytes_of) ||
+        !CLV_PUSH_ROOM(b->arena, b->types->whole_bytes, i, b->cap_whole_of))
         return clv_fail_nomem(err, WHAT);
     const clv_tensor_info *from = clv_tensor_at(b->whole, t);
     g->tensors[i] = (clv_tensor_info){ .name = from->name,
@@ -80,6 +82,8 @@ static clv_status add_tensor(builder *b, clv_tensor t, const clv_layout *layout,
     b->types->value[i] = b->s->types->value[t.i];
     b->types->bytes[i] =
         clv_part_bytes(b->s->mesh, layout, &b->s->types->of[t.i], b->s->types->bytes[t.i]);
+    b->types->whole_bytes[i] =
+        clv_part_bytes(b->s->mesh, layout, &b->s->types->of[t.i], clv_bytes_outside(b->s->types, t));
     CLV_TRY(part_type(b, t, layout, &b->types->of[i], err));
     g->n_tensors++;
     *ret = (clv_tensor){ i };
@@ -153,14 +157,21 @@ static clv_status add_out(builder *b, clv_tensor t, clv_error *err)
     return CLV_OK;
 }
 
+typedef struct {
+    const clv_step *step;
+    clv_tensor whole;
+    clv_op reader;
+    clv_op_cost cost;
+} new_step;
+
 /* One step: an operator that reads a tensor and writes it in another layout. */
-static clv_status add_step(builder *b, const clv_step *step, clv_tensor whole, clv_op reader,
-                           clv_tensor *io, clv_error *err)
+static clv_status add_step(builder *b, const new_step *of, clv_tensor *io, clv_error *err)
 {
+    const clv_step *step = of->step;
+    clv_tensor whole = of->whole;
     clv_str name = clv_tensor_at(b->whole, whole)->name;
     char *label = clv_arena_printf(b->arena, "%s %d of %.*s", clv_step_name(step->kind),
                                    (int)b->n_communications, CLV_STR_ARG(name));
-    clv_op_cost cost = { .link_ns = step->ns };
     clv_op op = { b->g->n_ops };
     if (!label ||
         !CLV_PUSH_ROOM(b->arena, b->communications, b->n_communications, b->cap_communications))
@@ -172,12 +183,21 @@ static clv_status add_step(builder *b, const clv_step *step, clv_tensor whole, c
                          .kind = CLV_OPKIND_UNKNOWN,
                          .n_in = 1,
                          .n_out = 1 };
-    CLV_TRY(add_op(b, &info, CLV_NO_OP, b->n_communications, &cost, err));
-    b->communications[b->n_communications++] = (clv_communication){ whole, reader, *step };
+    CLV_TRY(add_op(b, &info, CLV_NO_OP, b->n_communications, &of->cost, err));
+    b->communications[b->n_communications++] = (clv_communication){ whole, of->reader, *step };
     CLV_TRY(add_in(b, *io, err));
     CLV_TRY(add_tensor(b, whole, &step->to, op, io, err));
     b->g->tensors[io->i].name = clv_str_of(label);
     return add_out(b, *io, err);
+}
+
+/* What would stay inside a kernel lies in memory where that is parted. */
+static void store_part(builder *b, clv_tensor part)
+{
+    clv_tensor whole = b->tensor_of[part.i];
+    b->types->bytes[part.i] =
+        clv_part_bytes(b->s->mesh, &b->layout_of[part.i], &b->s->types->of[whole.i],
+                       b->s->types->whole_bytes[whole.i]);
 }
 
 /* Brings a tensor to a layout. *io: where it is, and then where it is so. */
@@ -190,8 +210,23 @@ static clv_status reshard(builder *b, const clv_layout *to, clv_op reader, clv_t
         return CLV_OK;
     clv_relayout move = { &b->s->types->of[whole.i], &b->layout_of[io->i], to };
     CLV_TRY(clv_resharder_chain(b->of->resharder, &move, b->arena, &chain, err));
+    int64_t ns = 0;
     for (int32_t i = 0; i < chain.n; i++)
-        CLV_TRY(add_step(b, &chain.steps[i], whole, reader, io, err));
+        ns += chain.steps[i].ns;
+    const clv_kernel_break parted = { b->s->types, b->s->mesh,
+                                      whole,       &b->layout_of[io->i],
+                                      to,          clv_costs_captured(b->of->costs) };
+    clv_op_cost cost = clv_kernel_break_cost(&parted, ns);
+    bool stored = clv_stays_inside(b->s->types, whole) && ns > 0;
+    for (int32_t i = 0; i < chain.n; i++) { /* the first one has the rest of the cost */
+        cost.link_ns = chain.steps[i].ns;
+        if (stored)
+            store_part(b, *io);
+        CLV_TRY(add_step(b, &(new_step){ &chain.steps[i], whole, reader, cost }, io, err));
+        if (stored)
+            store_part(b, *io);
+        cost = (clv_op_cost){ .link_ns = 0 };
+    }
     return CLV_OK;
 }
 
@@ -222,7 +257,7 @@ static clv_status add_operator(builder *b, clv_op op, clv_error *err)
         return clv_fail_nomem(err, WHAT);
     for (int32_t k = 0; k < info->n_in; k++)
         CLV_TRY(reshard_input(b, op, k, &in[k], err));
-    clv_shard_op of = { b->s->types, op, &b->of->costs->of[op.i], &b->s->factors[op.i] };
+    clv_shard_op of = { b->s->types, op, b->of->costs, &b->s->factors[op.i] };
     if (choice)
         CLV_TRY(clv_shard_choice_cost(&of, b->s->mesh, choice, b->arena, &cost, err));
     clv_op made = { b->g->n_ops };
@@ -334,6 +369,8 @@ static clv_status join_collectives(builder *b, clv_costs *c, clv_error *err)
             of = made->reader.i >= 0 ? made->reader
                                      : clv_tensor_at(b->whole, made->tensor)->producer;
         }
+        if (of.i >= 0 && b->of->costs->goes_with)
+            of = b->of->costs->goes_with[of.i]; /* of the same kernel */
         goes_with[i] = of.i < 0 ? (clv_op){ i } : local[of.i];
     }
     c->goes_with = goes_with;
@@ -352,6 +389,7 @@ static clv_status add_costs(builder *b, clv_local_model *ret, clv_error *err)
     c->types = b->types;
     c->of = b->cost_of;
     c->n_unknown = c->n_unsized = 0;
+    c->kernels = NULL; /* of the whole model: what is made of them is in the costs */
     c->total = (clv_op_cost){ .weight_bytes = 0 };
     for (int32_t i = 0; i < b->g->n_ops; i++) {
         clv_op_cost *of = &c->of[i];
@@ -389,6 +427,7 @@ static bool reserve(builder *b)
            RESERVE(b->types->of, b->cap_type_of, n_tensors) &&
            RESERVE(b->types->value, b->cap_value_of, n_tensors) &&
            RESERVE(b->types->bytes, b->cap_bytes_of, n_tensors) &&
+           RESERVE(b->types->whole_bytes, b->cap_whole_of, n_tensors) &&
            RESERVE(b->g->weights, b->cap_weights, b->whole->n_weights);
 }
 

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cost/kernel_costs.h"
 #include "graph/bindings.h"
+#include "kernels/form.h"
 
 #define SYMBOLS_SHOWN 300 /* characters of the names that are still open */
 #define SIZE_TRIED    512 /* the largest that is tried for them: windows and patches divide it */
@@ -21,13 +23,35 @@ static int32_t mark_open_symbols(const clv_type *type, bool *open)
     return n;
 }
 
-clv_status clv_analyse(const clv_model *model, const clv_binding *bindings, int32_t n_bindings,
-                       clv_arena *arena, clv_analysis *ret, clv_error *err)
+/* Costs of operators as parts of kernels, and units that do not take kernels apart. */
+static clv_status add_kernels(const clv_analysed *of, clv_arena *arena, clv_analysis *a,
+                              clv_error *err)
 {
-    clv_analysis a = { NULL, NULL, NULL };
-    CLV_TRY(clv_bindings_complete(model, arena, &bindings, &n_bindings, err));
-    CLV_TRY(clv_infer(model, bindings, n_bindings, arena, &a.inference, err));
-    CLV_TRY(clv_costs_build(model, a.inference->main, arena, &a.costs, err));
+    clv_kernels *kernels;
+    clv_types *stored;
+    CLV_TRY(clv_kernels_form(a->inference->main, of->runtime, arena, &kernels, err));
+    CLV_TRY(clv_types_stored(a->inference->main, kernels, of->kv, arena, &stored, err));
+    CLV_TRY(clv_costs_build(of->model, stored, arena, &a->costs, err));
+    clv_kernel_costs_apply(kernels, a->costs);
+    if (!of->parts_kernels)
+        CLV_TRY(clv_kernel_followers(stored, kernels, arena, &a->costs->goes_with, err));
+    a->types = stored;
+    a->kernels = kernels;
+    return CLV_OK;
+}
+
+clv_status clv_analyse(const clv_analysed *of, clv_arena *arena, clv_analysis *ret, clv_error *err)
+{
+    clv_analysis a = { NULL };
+    const clv_binding *bindings = of->bindings;
+    int32_t n_bindings = of->n_bindings;
+    CLV_TRY(clv_bindings_complete(of->model, arena, &bindings, &n_bindings, err));
+    CLV_TRY(clv_infer(of->model, bindings, n_bindings, arena, &a.inference, err));
+    a.types = a.inference->main;
+    if (of->runtime && of->runtime->n > 0)
+        CLV_TRY(add_kernels(of, arena, &a, err));
+    else
+        CLV_TRY(clv_costs_build(of->model, a.types, arena, &a.costs, err));
     CLV_TRY(clv_subgraphs_build(a.costs, true, arena, &a.units, err));
     *ret = a;
     return CLV_OK;

@@ -10,12 +10,24 @@
 typedef struct {
     clv_inference *inference;
     clv_costs *costs;
-    clv_subgraphs *units; /* the smallest pieces that a search moves */
+    clv_subgraphs *units;       /* the smallest pieces that a search moves */
+    const clv_types *types;     /* of the model as its kernels store it */
+    const clv_kernels *kernels; /* NULL: each operator is one */
 } clv_analysis;
 
+/* A model, with sizes for its symbols, and who runs it. */
+typedef struct {
+    const clv_model *model;
+    const clv_binding *bindings;
+    int32_t n_bindings;
+    const clv_runtime *runtime; /* NULL: each operator is a kernel */
+    clv_dtype
+        kv; /* of caches of keys and values, as if they were stored so; UNDEFINED: as they are */
+    bool parts_kernels; /* units may part kernels: rules or a cut by hand say where operators go */
+} clv_analysed;
+
 /* The result lives in the arena; symbols without a binding stay open. O(operators + edges). */
-clv_status clv_analyse(const clv_model *model, const clv_binding *bindings, int32_t n_bindings,
-                       clv_arena *arena, clv_analysis *ret, clv_error *err);
+clv_status clv_analyse(const clv_analysed *of, clv_arena *arena, clv_analysis *ret, clv_error *err);
 
 /* Planning needs numbers: CLV_EFORMAT names the symbols of the inputs that have no value, in the
  * form in which they are to be given, with a size that goes with the model beside the bindings. It

@@ -7,6 +7,7 @@
 
 #include "cluster/cluster.h"
 #include "graph/infer.h"
+#include "kernels/runtime.h"
 #include "proto/onnx_file.h"
 #include "solver/partition/solve.h"
 
@@ -18,6 +19,8 @@ typedef struct {
     const char *model_name; /* file name without folder */
     const clv_binding *bindings;
     int32_t n_bindings;
+    clv_dtype kv; /* of caches of keys and values, as if stored so; UNDEFINED: as is */
+    const clv_runtime *runtime; /* who forms kernels; NULL: each operator is one */
     const clv_cluster *cluster; /* the whole one */
     int32_t devices;            /* exactly so many of it; 0: up to all */
     int64_t memory_bytes;       /* 0: as described */

@@ -90,7 +90,7 @@ clv_status clv_stage_search_open(clv_stage_search *s, int32_t devices, int64_t m
     if (s->rules.rules.n > 0 && !req->sharding_nodes)
         CLV_TRY(clv_unit_constraints_lower(&s->rules.rules, s->rules.skip, s->analysis.units,
                                            s->problem, s->arena, err));
-    s->workload = (clv_workload){ req->model, s->analysis.inference->main, s->analysis.costs,
+    s->workload = (clv_workload){ req->model, s->analysis.types, s->analysis.costs,
                                   s->analysis.units, s->cluster };
     CLV_TRY(clv_stage_judge_open(s, err));
     return clv_training_fold(s, err);

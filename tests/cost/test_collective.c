@@ -22,7 +22,7 @@ static const clv_comms *comms_with(const char *text, const clv_cluster *c, doubl
     const clv_mesh *mesh = NULL;
     const clv_comms *comms = NULL;
     clv_error err = { .message = "" };
-    clv_comm_options options = { overlap };
+    clv_comm_options options = { .overlap = overlap };
     cr_assert_eq(clv_mesh_form_parse(text, arena, &form, NULL), CLV_OK);
     cr_assert_eq(clv_mesh_make(&form, c, CLV_MESH_ALL_DEVICES, arena, &mesh, &err), CLV_OK, "%s",
                  err.message);
@@ -248,7 +248,7 @@ Test(collective, overlap_hides_bytes_and_no_latency)
     cr_assert(near(ns(half, 1, CLV_ALL_GATHER, bytes), 7.0 / 8 * bytes / 2 + 3000));
     cr_assert_eq(ns(all, 1, CLV_ALL_GATHER, bytes), 3000);
     const clv_comms *bad = NULL;
-    clv_comm_options options = { 1.5 };
+    clv_comm_options options = { .overlap = 1.5 };
     clv_error err;
     cr_assert_eq(clv_comms_make(cluster, none->mesh, &options, arena, &bad, &err), CLV_EUSAGE);
     cr_assert_str_eq(err.message, "an overlap of 1.5, expected 0 to 1");

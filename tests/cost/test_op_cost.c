@@ -269,12 +269,20 @@ static clv_device_kind device(void)
     return d;
 }
 
+/* An operator that is a kernel by itself. */
+#define COST(flops_, matmul, read, write, scratch, link, line)                                     \
+    {                                                                                              \
+        .flops = (flops_), .matmul_flops = (matmul), .read_bytes = (read), .write_bytes = (write), \
+        .workspace_bytes = (scratch), .link_ns = (link), .math = CLV_DT_FLOAT, .speed = (line),    \
+        .share = 1, .starts = 1                                                                    \
+    }
+
 Test(op_cost, time_is_the_longest_of_three_and_the_launch)
 {
     clv_device_kind d = device();
-    clv_op_cost matrix = { 5000, 5000, 10, 10, 0, 0, 0, CLV_DT_FLOAT, 0 };
-    clv_op_cost vector = { 5000, 0, 10, 10, 0, 0, 0, CLV_DT_FLOAT, 0 };
-    clv_op_cost memory = { 50, 0, 60, 41, 0, 0, 0, CLV_DT_FLOAT, 0 };
+    clv_op_cost matrix = COST(5000, 5000, 10, 10, 0, 0, 0);
+    clv_op_cost vector = COST(5000, 0, 10, 10, 0, 0, 0);
+    clv_op_cost memory = COST(50, 0, 60, 41, 0, 0, 0);
     cr_expect_eq(clv_op_time_ns(&matrix, &d, 0), 10 + 7);
     cr_expect_eq(clv_op_time_ns(&vector, &d, 0), 100 + 7);
     cr_expect_eq(clv_op_time_ns(&memory, &d, 0), 21 + 7, "101 bytes at 5 a ns, rounded up");
@@ -283,7 +291,7 @@ Test(op_cost, time_is_the_longest_of_three_and_the_launch)
 Test(op_cost, time_on_links_comes_on_top)
 {
     clv_device_kind d = device();
-    clv_op_cost sent = { .link_ns = 12 }, both = { 5000, 5000, 10, 10, 0, 0, 12, CLV_DT_FLOAT, 0 };
+    clv_op_cost sent = { .link_ns = 12 }, both = COST(5000, 5000, 10, 10, 0, 12, 0);
     cr_expect_eq(clv_op_time_ns(&sent, &d, 0), 12, "nothing is launched for it");
     cr_expect_eq(clv_op_time_ns(&both, &d, 0), 10 + 7 + 12);
 }
@@ -294,9 +302,9 @@ Test(op_cost, a_device_may_know_single_operators)
 {
     static const clv_op_speed speeds[] = { { 0, 0, 0, -1 }, { 0, 1, 0, 3 }, { 0.25, 0, 1, -1 } };
     clv_device_kind d = device();
-    clv_op_cost vector = { 5000, 0, 10, 10, 0, 0, 0, CLV_DT_FLOAT, 2 };
-    clv_op_cost matrix = { 5000, 5000, 10, 10, 0, 0, 0, CLV_DT_FLOAT, 2 };
-    clv_op_cost memory = { 50, 0, 60, 41, 0, 0, 0, CLV_DT_FLOAT, 3 };
+    clv_op_cost vector = COST(5000, 0, 10, 10, 0, 0, 2);
+    clv_op_cost matrix = COST(5000, 5000, 10, 10, 0, 0, 2);
+    clv_op_cost memory = COST(50, 0, 60, 41, 0, 0, 3);
     cr_expect_eq(clv_op_time_ns(&vector, &d, 0), 100 + 7, "no table");
     d.operators = speeds;
     cr_expect_eq(clv_op_time_ns(&vector, &d, 0), 50 + 3);
@@ -320,7 +328,7 @@ Test(op_cost, views_take_no_time)
 Test(op_cost, less_workspace_means_more_passes_over_the_inputs)
 {
     clv_device_kind d = device();
-    clv_op_cost c = { 1, 1, 100, 50, 0, 30, 0, CLV_DT_FLOAT, 0 };
+    clv_op_cost c = COST(1, 1, 100, 50, 30, 0, 0);
     cr_expect_eq(clv_op_time_ns(&c, &d, 30), 30 + 7);
     cr_expect_eq(clv_op_time_ns(&c, &d, 29), 50 + 7, "two passes: 200 + 50 bytes");
     cr_expect_eq(clv_op_time_ns(&c, &d, 10), 70 + 7);
@@ -347,7 +355,7 @@ Test(op_cost, an_operator_gets_a_share_of_what_is_usable)
 Test(op_cost, the_dearest_operator_does_not_wrap_around)
 {
     clv_device_kind d = device();
-    clv_op_cost c = { INT64_MAX, 0, INT64_MAX, INT64_MAX, 0, INT64_MAX, 0, CLV_DT_FLOAT, 0 };
+    clv_op_cost c = COST(INT64_MAX, 0, INT64_MAX, INT64_MAX, INT64_MAX, 0, 0);
     cr_expect_eq(clv_op_time_ns(&c, &d, 1), INT64_MAX / 4);
 }
 

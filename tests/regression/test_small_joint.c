@@ -14,6 +14,7 @@
 #include "lower/local_model.h"
 #include "lower/stage_cluster.h"
 #include "plan/plan.h"
+#include "request/runtime_load.h"
 #include "sharding/mesh_levels.h"
 #include "stages/stages.h"
 #include "support/effort.h"
@@ -254,7 +255,9 @@ static int64_t cut(small *s, const form_problem *f, const int32_t *solution, bru
     clv_inference inference = *s->analysis.inference;
     clv_plan *plan;
     cr_assert_eq(clv_local_model_make(&sharded, arena, &local, &s->m->err), CLV_OK);
-    clv_analysis analysis = { .inference = &inference, .costs = local->costs };
+    clv_analysis analysis = { .inference = &inference,
+                              .costs = local->costs,
+                              .types = local->types };
     inference.main = local->types;
     cr_assert_eq(clv_subgraphs_build(local->costs, true, arena, &analysis.units, NULL), CLV_OK);
     clv_request req = s->req;
@@ -341,15 +344,39 @@ static void try_all(small *s, brute *b)
 
 /* -- the search -- */
 
-static small *make_small_of(void (*model)(small *), uint32_t seed, clv_objective objective,
+/* What is drawn: a model, and who forms kernels; NULL: each operator is one. */
+typedef struct {
+    void (*model)(small *);
+    const char *runtime;
+} drawn;
+
+static const clv_runtime *runtime_of(const char *name, clv_arena *arena)
+{
+    clv_runtime *runtime = NULL;
+    clv_error err = { 0 };
+    if (name)
+        cr_assert_eq(clv_runtime_load(name, TEST_SOURCE_DIR "/configs", arena, &runtime, &err),
+                     CLV_OK, "%s", err.message);
+    return runtime;
+}
+
+static small *make_small_of(const drawn *of, uint32_t seed, clv_objective objective,
                             clv_arena *arena)
 {
     small *s = CLV_NEW(arena, small);
     s->random = seed * 2654435761u;
     s->m = made_new(arena);
     make_cluster(s);
-    model(s);
-    cr_assert_eq(clv_analyse(s->m->model, NULL, 0, arena, &s->analysis, &s->m->err), CLV_OK);
+    of->model(s);
+    const clv_runtime *runtime = runtime_of(of->runtime, arena);
+    cr_assert_eq(
+        clv_analyse(&(clv_analysed){ s->m->model, NULL, 0, runtime, CLV_DT_UNDEFINED, false },
+                    arena, &s->analysis, &s->m->err),
+        CLV_OK);
+    if (runtime) { /* what brute force tries has the same kernels */
+        s->m->types = (clv_types *)s->analysis.types;
+        s->m->costs = s->analysis.costs;
+    }
     s->req = (clv_request){ .model = s->m->model,
                             .model_name = "small",
                             .cluster = &s->cluster,
@@ -360,14 +387,14 @@ static small *make_small_of(void (*model)(small *), uint32_t seed, clv_objective
 
 static small *make_small(uint32_t seed, clv_objective objective, clv_arena *arena)
 {
-    return make_small_of(make_model, seed, objective, arena);
+    return make_small_of(&(drawn){ make_model, NULL }, seed, objective, arena);
 }
 
 /* False: brute force would take too long. */
-static bool check(void (*model)(small *), uint32_t seed, clv_objective objective)
+static bool check(const drawn *of, uint32_t seed, clv_objective objective)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
-    small *s = make_small_of(model, seed, objective, arena);
+    small *s = make_small_of(of, seed, objective, arena);
     clv_plan *plan;
     brute b = { .n_forms = 0 };
     s->req.microbatches = seed % 3 ? 0 : 4;
@@ -395,26 +422,39 @@ static bool check(void (*model)(small *), uint32_t seed, clv_objective objective
     return is_small;
 }
 
-static void check_all(void (*model)(small *), clv_objective objective)
+static void check_all(void (*model)(small *), const char *runtime, clv_objective objective)
 {
+    const drawn of = { model, runtime };
     const char *from = getenv("CLEAVE_SEED");
     uint32_t seed = from ? (uint32_t)strtoul(from, NULL, 10) : 1;
     for (uint64_t left = test_effort(10); left > 0; seed++)
-        left -= check(model, seed, objective);
+        left -= check(&of, seed, objective);
 }
 
-Test(small_joint, has_the_least_latency) { check_all(make_model, CLV_LATENCY); }
+Test(small_joint, has_the_least_latency) { check_all(make_model, NULL, CLV_LATENCY); }
 
-Test(small_joint, has_the_least_period) { check_all(make_model, CLV_THROUGHPUT); }
+Test(small_joint, has_the_least_period) { check_all(make_model, NULL, CLV_THROUGHPUT); }
 
 Test(small_joint, has_the_least_latency_of_branches)
 {
-    check_all(make_branching_model, CLV_LATENCY);
+    check_all(make_branching_model, NULL, CLV_LATENCY);
 }
 
 Test(small_joint, has_the_least_period_of_branches)
 {
-    check_all(make_branching_model, CLV_THROUGHPUT);
+    check_all(make_branching_model, NULL, CLV_THROUGHPUT);
+}
+
+Test(small_joint, has_the_least_latency_of_kernels)
+{
+    check_all(make_model, "engine", CLV_LATENCY);
+    check_all(make_branching_model, "engine", CLV_LATENCY);
+}
+
+Test(small_joint, has_the_least_period_of_kernels)
+{
+    check_all(make_model, "engine", CLV_THROUGHPUT);
+    check_all(make_branching_model, "engine", CLV_THROUGHPUT);
 }
 
 static const clv_plan *plan_within(small *s, int64_t memory_bytes)
@@ -459,8 +499,8 @@ Test(small_joint, has_the_same_plan_within_its_own_peak)
 {
     for (uint32_t seed = 1; seed <= test_effort(1000); seed++) {
         clv_arena *arena = clv_arena_new(NULL, 0);
-        small *s =
-            make_small_of(seed % 2 ? make_model : make_shrinking_model, seed, CLV_LATENCY, arena);
+        small *s = make_small_of(&(drawn){ seed % 2 ? make_model : make_shrinking_model, NULL },
+                                 seed, CLV_LATENCY, arena);
         const clv_plan *free_plan = plan_within(s, INT64_C(1) << 40), *tight;
         int64_t peak = 1;
         cr_assert_eq(free_plan->outcome, CLV_FITS);
@@ -495,8 +535,8 @@ Test(small_joint, has_a_proof_near_the_least_memory)
     for (uint32_t seed = 31; seed < 31 + test_effort(6); seed++)
         for (int i = 0; i < 2; i++) {
             clv_arena *arena = clv_arena_new(NULL, 0);
-            small *s = make_small_of(seed % 2 ? make_model : make_branching_model, seed,
-                                     i ? CLV_THROUGHPUT : CLV_LATENCY, arena);
+            small *s = make_small_of(&(drawn){ seed % 2 ? make_model : make_branching_model, NULL },
+                                     seed, i ? CLV_THROUGHPUT : CLV_LATENCY, arena);
             s->req.terse = true;
             s->req.microbatches = seed % 3 ? 0 : 4;
             int64_t least = least_memory(s);

@@ -36,7 +36,7 @@ _cleave() {
     case ${COMP_WORDS[1]} in
     plan)
         options="--cluster --devices --memory --bind --objective --optimal_perf --first-fit --search
-            --sharding-nodes --constraints --jobs --max-candidates --deadline --gap --microbatches --mesh --max-tp --stages --data-parallel --overlap --backward --compiler --compiler-timeout --configs --output --no-output
+            --sharding-nodes --constraints --jobs --max-candidates --deadline --gap --microbatches --mesh --max-tp --stages --data-parallel --overlap --runtime --weights --kv --backward --compiler --compiler-timeout --configs --output --no-output
             --plan-out --input_model --num_ipus --output_model --num_processes --json --quiet --help"
         ;;
     inspect) options="--bind --json --quiet --help" ;;
@@ -47,7 +47,7 @@ _cleave() {
     shard) options="--layout --plan --weights --fill --max-file-size --output --json --quiet --help" ;;
     reshard) options="--layout --plan --dry-run --weights --max-file-size --output --json --quiet --help" ;;
     collect) options="--output --json --quiet --help" ;;
-    calibrate) options="--runner --output --devices --json --quiet --help" ;;
+    calibrate) options="--runner --output --devices --measured --score --device --source --date --library --configs --json --quiet --help" ;;
     lower) options="--form --output --collectives --weights --json --quiet --help" ;;
     place) options="--objective --contiguous --free --max-load --deadline --gap --seed --output --mps --json --quiet --help" ;;
     solve) options="--deadline --gap --jobs --seed --output --json --quiet --help" ;;

@@ -1,0 +1,36 @@
+/* shapes.h - the sizes of what operators compute, for measured times. */
+#ifndef CLV_COST_SHAPES_H
+#define CLV_COST_SHAPES_H
+
+#include "cluster/kernel_shape.h"
+#include "cost/sizing.h"
+
+/* Elements of the two operands and of the result, on one device. */
+typedef struct {
+    int64_t in[2], out;
+} clv_product_elems;
+
+/* Which input of a product its second operand is. */
+int32_t clv_second_operand(const clv_op_info *op);
+/* As which type its second operand is stored: of packed weights their own. */
+clv_dtype clv_second_dtype(const clv_rule *r, clv_dtype stored);
+/* Elements of a type as a product counts them: packed weights as they are unpacked; 0: open. */
+int64_t clv_product_operand_elems(const clv_rule *r, int64_t elems);
+
+/* From the multiply-adds of any product of two tensors, and what each of the three has of the four
+ * kinds of dimensions (in both operands and the result; in one and the result; in both alone):
+ * flops = 2 batch m n k, and elements are batch m k, batch k n, batch m n. Of a convolution, whose
+ * images overlap, n is what is left. NONE where sizes are open. */
+clv_kernel_shape clv_product_shape(int64_t flops, const clv_product_elems *e, clv_dtype weights);
+
+/* Of one operator that is attention; NONE where sizes are open. */
+clv_kernel_shape clv_attention_sizes(clv_sizing *s);
+/* Of attention that is written out, from the type of its scores [.., queries, keys]; group: heads
+ * that share a head of keys. */
+clv_kernel_shape clv_scores_shape(const int64_t *dims, int32_t rank, int64_t width, int64_t group);
+
+/* What attention reads and writes where scores are never stored. */
+int64_t clv_attention_read_bytes(const clv_kernel_shape *w, clv_dtype dtype);
+int64_t clv_attention_write_bytes(const clv_kernel_shape *w, clv_dtype dtype);
+
+#endif

@@ -1,0 +1,13 @@
+/* runtime_load.h - finding the description of a runtime. */
+#ifndef CLV_REQUEST_RUNTIME_LOAD_H
+#define CLV_REQUEST_RUNTIME_LOAD_H
+
+#include "base/arena.h"
+#include "kernels/runtime.h"
+
+/* A name of configs/runtimes, or a path (with '/' or ending in ".json"). configs_path: as
+ * clv_config_search takes it. O(bytes). */
+clv_status clv_runtime_load(const char *name_or_path, const char *configs_path, clv_arena *arena,
+                            clv_runtime **ret, clv_error *err);
+
+#endif

@@ -1,0 +1,85 @@
+/* test_runtime.c - cleave plan --runtime, --weights and --kv, as a user runs them. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/run.h"
+
+#define DECODE                                                                                     \
+    " --bind batch_size=2,sequence_length=1,past_sequence_length=15,total_sequence_length=16"
+#define MODELS TEST_SOURCE_DIR "/tests/data/"
+
+static char *folder;
+
+static void set_up(void) { folder = folder_new(); }
+static void tear_down(void) { folder_free(folder); }
+
+TestSuite(runtime, .init = set_up, .fini = tear_down);
+
+/* A number of a plan on one H100. */
+static double number(const char *key, const char *arguments)
+{
+    char line[1000], name[60];
+    snprintf(line, sizeof line, "--json --no-output --devices 1 %s", arguments);
+    snprintf(name, sizeof name, "\"%s\":", key);
+    run_result r = run_cleave(folder, 0, "plan", line);
+    const char *at = strstr(r.out, name);
+    cr_assert(at, "%s: no %s", arguments, key);
+    double found = strtod(at + strlen(name), NULL);
+    run_free(&r);
+    return found;
+}
+
+#define EXPORT MODELS "models/llama_gqa_decode.dyn.onnx" DECODE
+
+Test(runtime, kernels_take_less_than_their_operators)
+{
+    double none = number("latency_ns", EXPORT),
+           alone = number("latency_ns", "--runtime none " EXPORT),
+           engine = number("latency_ns", "--runtime engine " EXPORT),
+           ort = number("latency_ns", "--runtime onnxruntime " EXPORT);
+    cr_expect_eq(none, alone, "it is the default");
+    cr_expect_lt(engine, none / 4);
+    cr_expect(ort > engine && ort < none);
+}
+
+/* The same two layers, as operators of opset 23 and of com.microsoft. */
+Test(runtime, time_depends_on_the_model_not_on_the_export)
+{
+    double fused = number("latency_ns",
+                          "--runtime engine " MODELS "runnable/opset23_decode.dyn.onnx" DECODE),
+           contrib = number("latency_ns",
+                            "--runtime engine " MODELS "runnable/genai_q4_decode.dyn.onnx" DECODE);
+    cr_expect_float_eq(fused, contrib, 0.1 * fused, "%.0f and %.0f ns", fused, contrib);
+}
+
+Test(runtime, what_is_not_known_is_refused)
+{
+    run_refused(folder, 2, "plan", "--no-output --runtime engin " EXPORT,
+                "'engin' is no known runtime; did you mean 'engine'?");
+    run_refused(folder, 2, "plan", "--no-output --kv fp9 " EXPORT,
+                "kv is 'fp9': expected bf16, fp8, int8, int4 or nvfp4");
+    file_write(folder, "r.json", "{\"version\":1}", 13);
+    run_refused(folder, 65, "plan", "--no-output --runtime r.json " EXPORT, "r.json");
+}
+
+Test(runtime, a_hypothetical_precision_is_said_and_no_model_is_written)
+{
+    run_says(folder, 0, "plan", "--devices 1 --weights fp8 " EXPORT,
+             "hypothetical: weights of products in fp8");
+    run_refused(folder, 2, "plan", "--devices 1 --weights fp8 -o out.onnx " EXPORT,
+                "exclude each other");
+    cr_expect_eq(folder_count(folder), 0);
+}
+
+Test(runtime, narrower_weights_and_caches_take_less_memory)
+{
+    double weights = number("weight_bytes", "--runtime engine " EXPORT),
+           int8 = number("weight_bytes", "--runtime engine --weights int8 " EXPORT),
+           int4 = number("weight_bytes", "--runtime engine --weights int4 " EXPORT);
+    cr_expect(int8 < weights && int4 < int8);
+    double peak = number("peak_bytes", "--runtime engine " EXPORT),
+           fp8 = number("peak_bytes", "--runtime engine --kv fp8 " EXPORT);
+    cr_expect_lt(fp8, peak);
+}

@@ -1,0 +1,163 @@
+/* test_kernel_costs.c - costs of operators as parts of kernels add up to the kernels', and measured
+ * times are those of the tables. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/file.h"
+#include "cluster/cluster_json.h"
+#include "cluster/kernel_times.h"
+#include "cost/collective.h"
+#include "cost/kernel_costs.h"
+#include "cost/op_time.h"
+#include "graph/infer.h"
+#include "kernels/form.h"
+#include "kernels/runtime_json.h"
+#include "support/line_model.h"
+
+#include <criterion/criterion.h>
+
+typedef struct {
+    clv_arena *arena;
+    const clv_model *model;
+    clv_types *types;
+    clv_costs *alone, *costs; /* of operators by themselves, and as parts of kernels */
+} made;
+
+static clv_status runtime_of(clv_arena *arena, const char *name, clv_runtime **ret)
+{
+    const char *text,
+        *path = clv_arena_printf(arena, TEST_SOURCE_DIR "/configs/runtimes/%s.json", name);
+    size_t n;
+    CLV_TRY(clv_read_file(path, 1 << 20, arena, &text, &n, NULL));
+    return clv_runtime_parse(text, n, path, arena, ret, NULL);
+}
+
+static made of_lines(const char *const *lines, clv_dtype kv)
+{
+    made m = { .arena = clv_arena_new(NULL, 0) };
+    clv_inference *found;
+    clv_runtime *runtime;
+    clv_kernels *kernels;
+    m.model = line_model(m.arena, lines);
+    cr_assert_eq(runtime_of(m.arena, "engine", &runtime), CLV_OK);
+    cr_assert_eq(clv_infer(m.model, NULL, 0, m.arena, &found, NULL), CLV_OK);
+    cr_assert_eq(clv_kernels_form(found->main, runtime, m.arena, &kernels, NULL), CLV_OK);
+    cr_assert_eq(clv_types_stored(found->main, kernels, kv, m.arena, &m.types, NULL), CLV_OK);
+    cr_assert_eq(clv_costs_build(m.model, found->main, m.arena, &m.alone, NULL), CLV_OK);
+    cr_assert_eq(clv_costs_build(m.model, m.types, m.arena, &m.costs, NULL), CLV_OK);
+    clv_kernel_costs_apply(kernels, m.costs);
+    return m;
+}
+
+static clv_op_cost *cost_of(const made *m, const clv_costs *costs, const char *label)
+{
+    for (int32_t i = 0; i < m->model->main->n_ops; i++)
+        if (clv_str_is(m->model->main->ops[i].label, label))
+            return &costs->of[i];
+    cr_assert_fail("no operator %s", label);
+    return NULL;
+}
+
+static const clv_device_kind *h100(clv_arena *arena)
+{
+    clv_cluster *c;
+    cr_assert_eq(clv_cluster_load("dgx-h100", TEST_SOURCE_DIR "/configs", arena, &c, NULL), CLV_OK);
+    return &c->kinds[0];
+}
+
+Test(kernel_costs, what_stays_inside_is_neither_moved_nor_started)
+{
+    const char *const lines[] = { "in x 8 64", "w a 64 128", "w b 128", "MatMul x a m",
+                                  "Add m b c", "Relu c r",   "out r",   NULL };
+    made m = of_lines(lines, CLV_DT_UNDEFINED);
+    const clv_op_cost *product = cost_of(&m, m.costs, "m"), *add = cost_of(&m, m.costs, "c"),
+                      *relu = cost_of(&m, m.costs, "r");
+    cr_expect_eq(product->read_bytes, 4 * (8 * 64 + 64 * 128));
+    cr_expect_eq(product->write_bytes, 0);
+    cr_expect_eq(add->read_bytes, 4 * 128, "the bias");
+    cr_expect_eq(add->write_bytes, 0);
+    cr_expect(relu->read_bytes == 0 && relu->write_bytes == 4 * 8 * 128 && relu->result);
+    cr_expect(product->starts == 1 && add->starts == 0 && relu->starts == 0);
+    cr_expect_eq(m.costs->total.flops, m.alone->total.flops);
+    clv_arena_free(m.arena);
+}
+
+Test(kernel_costs, attention_reads_keys_once_and_never_stores_scores)
+{
+    const char *const lines[] = { "in q 2 4 8 16",  "in k 2 4 16 32",
+                                  "in v 2 4 32 16", "MatMul q k s",
+                                  "Softmax s p",    "MatMul p v y",
+                                  "out y",          NULL };
+    made m = of_lines(lines, CLV_DT_UNDEFINED);
+    const clv_op_cost *scores = cost_of(&m, m.costs, "s"), *values = cost_of(&m, m.costs, "y");
+    cr_expect_eq(scores->read_bytes, 4 * (2 * 4 * 8 * 16 + 2 * 2 * 4 * 32 * 16));
+    cr_expect_eq(scores->write_bytes, 4 * 2 * 4 * 8 * 16);
+    cr_expect_eq(scores->matmul_flops, 2 * 2 * (2 * 4 * 8 * 32 * 16));
+    cr_expect(values->flops == 0 && values->read_bytes == 0 && values->write_bytes == 0);
+    cr_expect_eq(scores->shape.kind, CLV_SHAPE_ATTENTION);
+    cr_expect(scores->shape.heads == 4 && scores->shape.queries == 8 && scores->shape.keys == 32 &&
+              scores->shape.width == 16 && scores->shape.batch == 2);
+    clv_arena_free(m.arena);
+}
+
+Test(kernel_costs, a_product_takes_what_was_measured)
+{
+    const char *const lines[] = { "in x 64 4096", "w a 4096 8192", "MatMul x a y", "out y", NULL };
+    made m = of_lines(lines, CLV_DT_UNDEFINED);
+    const clv_device_kind *kind = h100(m.arena);
+    clv_op_cost *cost = cost_of(&m, m.costs, "y");
+    double ns;
+    cost->math = cost->shape.weights = CLV_DT_BFLOAT16;
+    cr_assert(clv_kernel_times_ns(kind->times, &cost->shape, cost->math, NULL, &ns));
+    cr_expect_eq(clv_op_time_ns(cost, kind, INT64_MAX), (int64_t)ceil(ns));
+    cr_expect(cost->shape.m == 64 && cost->shape.n == 8192 && cost->shape.k == 4096);
+    cost->share = cost->starts = 0.5; /* of one twice as wide */
+    cost->shape.n = 8192;
+    clv_kernel_shape wide = cost->shape;
+    wide.n *= 2;
+    cr_assert(clv_kernel_times_ns(kind->times, &wide, cost->math, NULL, &ns));
+    cr_expect_eq(clv_op_time_ns(cost, kind, INT64_MAX), (int64_t)ceil(ns / 2));
+    cost->captured = false; /* the host starts it: the roofline */
+    cr_expect_neq(clv_op_time_ns(cost, kind, INT64_MAX), (int64_t)ceil(ns / 2));
+    clv_arena_free(m.arena);
+}
+
+Test(kernel_costs, units_do_not_part_what_goes_together)
+{
+    const char *const lines[] = { "in x 8 64",    "in z 8 64",
+                                  "w s 64",       "w a 64 64",
+                                  "Add x z sum",  "LayerNormalization sum s n",
+                                  "MatMul n a m", "Add sum m y",
+                                  "out y",        NULL };
+    made m = of_lines(lines, CLV_DT_UNDEFINED);
+    const clv_op *with;
+    cr_assert_eq(clv_kernel_followers(m.types, m.costs->kernels, m.arena, &with, NULL), CLV_OK);
+    cr_expect_eq(with[0].i, 0, "others read the sum");
+    cr_expect_eq(with[1].i, 1);
+    cr_expect_eq(with[2].i, 3, "the product goes with what is added to it");
+    clv_arena_free(m.arena);
+}
+
+Test(kernel_costs, collectives_take_what_was_measured)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_cluster *c;
+    clv_mesh_form form;
+    const clv_mesh *mesh;
+    const clv_comms *comms, *plain;
+    const clv_comm_options measured = { .measured = true };
+    cr_assert_eq(clv_cluster_load("dgx-h100", TEST_SOURCE_DIR "/configs", arena, &c, NULL), CLV_OK);
+    cr_assert_eq(clv_mesh_form_parse("8", arena, &form, NULL), CLV_OK);
+    cr_assert_eq(clv_mesh_make(&form, c, CLV_MESH_ALL_DEVICES, arena, &mesh, NULL), CLV_OK);
+    cr_assert_eq(clv_comms_make(c, mesh, &measured, arena, &comms, NULL), CLV_OK);
+    cr_assert_eq(clv_comms_make(c, mesh, NULL, arena, &plain, NULL), CLV_OK);
+    for (int64_t bytes = 1024; bytes <= 1 << 29; bytes *= 2) {
+        clv_timed_collective what = { CLV_TIMED_ALL_REDUCE, 8, bytes };
+        double ns, got = (double)clv_curve_ns(&comms->curve[1][CLV_ALL_REDUCE], bytes);
+        cr_assert(clv_collective_ns(c->kinds[0].times, &what, &ns));
+        cr_expect_float_eq(got, ns, 0.01 * ns, "%lld bytes: %.0f ns, measured %.0f",
+                           (long long)bytes, got, ns);
+        cr_expect_neq(clv_curve_ns(&plain->curve[1][CLV_ALL_REDUCE], bytes), (int64_t)got);
+    }
+    clv_arena_free(arena);
+}
