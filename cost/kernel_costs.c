@@ -109,16 +109,19 @@ static void gather_parts(const clv_kernel *k, clv_costs *costs)
     scores->matmul_flops = clv_weight_add(scores->matmul_flops, values->matmul_flops);
 }
 
-/* Keys and values are read as their cache stores them. */
-static void find_state_type(const clv_kernels *kernels, const clv_kernel *k, clv_costs *costs)
+/* Keys and values are read as their cache stores them. Tokens that are appended to a cache see
+ * those before them, whatever mask the model is given. */
+static void apply_state(const clv_kernels *kernels, const clv_kernel *k, clv_costs *costs)
 {
     const clv_graph *g = costs->graph;
     for (int32_t i = 0; i < k->n; i++) {
         const clv_op_info *op = clv_op_at(g, kernels->members[k->first + i]);
         for (int32_t w = 0; w < op->n_out; w++) {
             clv_tensor t = clv_op_output(g, op, w);
-            if (t.i >= 0 && kernels->state[t.i].i >= 0)
-                costs->of[k->anchor.i].shape.weights = costs->types->of[t.i].dtype;
+            if (t.i < 0 || kernels->state[t.i].i < 0)
+                continue;
+            costs->of[k->anchor.i].shape.weights = costs->types->of[t.i].dtype;
+            costs->of[k->anchor.i].shape.causal = true;
         }
     }
 }
@@ -140,7 +143,7 @@ static void apply_attention(const clv_kernels *kernels, const clv_kernel *k, clv
     }
     anchor->flops = flops;
     anchor->starts = 1;
-    find_state_type(kernels, k, costs);
+    apply_state(kernels, k, costs);
     if (anchor->shape.kind == CLV_SHAPE_ATTENTION) {
         anchor->read_bytes = clv_attention_read_bytes(&anchor->shape, anchor->math);
         anchor->write_bytes = clv_attention_write_bytes(&anchor->shape, anchor->math);

@@ -1,3 +1,10 @@
+# Published times of whole models beside predicted ones, of the models that are here.
+if(NOT CLEAVE_SANITIZE)
+  add_test(NAME corpus_times COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/corpus/check_times.py
+           $<TARGET_FILE:cleave_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data/published
+           --page ${PROJECT_SOURCE_DIR}/docs/published.md)
+endif()
+
 # Programs that the test tools in corpus/ run; built when asked for by name.
 add_executable(dump_shapes EXCLUDE_FROM_ALL corpus/dump_shapes.c)
 target_link_libraries(dump_shapes PRIVATE cleave_flags clv_proto clv_graph clv_base)

@@ -146,9 +146,9 @@ static clv_status inspect(const cleave_model *m, cleave_report_form form, clv_ar
                           cleave_report *report, clv_error *err)
 {
     clv_analysis a;
-    CLV_TRY(clv_analyse(
-        &(clv_analysed){ m->model, m->bindings, m->n_bindings, NULL, CLV_DT_UNDEFINED, false },
-        scratch, &a, err));
+    CLV_TRY(clv_analyse(&(clv_analysed){ m->model, m->bindings, m->n_bindings, NULL,
+                                         CLV_DT_UNDEFINED, CLV_DT_UNDEFINED, false },
+                        scratch, &a, err));
     clv_inspection in = { m->name, m->model, a.inference, a.costs, a.units };
     if (form != CLEAVE_REPORT_JSON)
         CLV_TRY(clv_report_inspect(&in, report->arena, &report->text, err));

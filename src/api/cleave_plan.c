@@ -83,6 +83,8 @@ static clv_status set_precision(const cleave_plan_options *o, clv_arena *arena, 
     if (!o->weights)
         return CLV_OK;
     CLV_TRY(clv_precision_find(o->weights, "weights", &weights, err));
+    if (clv_dtype_bits(weights) == 16)
+        req->activations = weights;
     return clv_model_stored_as(req->model, weights, arena, &req->model, err);
 }
 
@@ -92,7 +94,7 @@ static clv_status note_precision(const cleave_plan_options *o, cleave_plan *p, c
         return CLV_OK;
     const char *note = clv_arena_printf(
         p->arena, "hypothetical:%s%s%s%s%s, as the file does not store them",
-        o->weights ? " weights of products in " : "", o->weights ? o->weights : "",
+        o->weights ? " weights in " : "", o->weights ? o->weights : "",
         o->weights && o->kv ? "," : "", o->kv ? " keys and values in " : "", o->kv ? o->kv : "");
     return clv_plan_add_note(p->plan, note, p->arena, err);
 }

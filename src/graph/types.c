@@ -178,3 +178,29 @@ const char *clv_type_show(const clv_model *model, const clv_type *type, char *bu
     append_type(&out, model, type);
     return buf;
 }
+
+clv_status clv_types_narrowed(const clv_types *types, clv_dtype dtype, clv_arena *arena,
+                              const clv_types **ret, clv_error *err)
+{
+    int32_t n = types->graph->n_tensors;
+    clv_types *made = CLV_NEW(arena, clv_types);
+    clv_type *of = CLV_NEW_ARRAY(arena, clv_type, n);
+    int64_t *bytes = CLV_NEW_ARRAY(arena, int64_t, n);
+    if (!made || !of || !bytes)
+        return clv_fail_nomem(err, "types");
+    for (int32_t t = 0; t < n; t++) {
+        int64_t elems = clv_type_elems(&types->of[t]), narrow;
+        of[t] = types->of[t];
+        bytes[t] = types->bytes[t];
+        if (of[t].dtype != CLV_DT_FLOAT || clv_dtype_bits(dtype) >= clv_dtype_bits(CLV_DT_FLOAT))
+            continue;
+        of[t].dtype = dtype;
+        if (bytes[t] > 0 && elems >= 0 && clv_dtype_bytes(dtype, elems, &narrow))
+            bytes[t] = narrow;
+    }
+    *made = *types;
+    made->of = of;
+    made->bytes = bytes;
+    *ret = made;
+    return CLV_OK;
+}

@@ -42,6 +42,11 @@ static inline bool clv_stays_inside(const clv_types *types, clv_tensor t)
 /* The table of a graph with nothing known in it. O(operators + tensors + attributes). */
 clv_status clv_types_new(const clv_graph *graph, clv_arena *arena, clv_types **ret, clv_error *err);
 
+/* The same types where every FLOAT tensor is of another floating-point type, if that is narrower,
+ * as if the model had been stored so. Shares all else. O(tensors). */
+clv_status clv_types_narrowed(const clv_types *types, clv_dtype dtype, clv_arena *arena,
+                              const clv_types **ret, clv_error *err);
+
 /* All dims known numbers? */
 bool clv_type_is_static(const clv_type *type);
 /* Number of elements, -1 if not known or more than 64 bits hold. */

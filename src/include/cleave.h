@@ -328,7 +328,8 @@ typedef struct {
     const char *runtime;
     /* Hypothetical: times and memory as if the file had stored the weights of its products, or
      * caches of keys and values (with a runtime that knows them), as "bf16", "fp8", "int8", "int4"
-     * or "nvfp4". NULL: as they are. The plan says so; it is of no use for the file. */
+     * or "nvfp4"; with bf16 all FLOAT tensors, activations too. NULL: as they are. The plan says
+     * so; it is of no use for the file. */
     const char *weights, *kv;
 } cleave_plan_options;
 

@@ -77,8 +77,8 @@ static clv_status make_mesh(clv_mesh_candidate *c, clv_error *err)
     CLV_TRY(clv_mesh_make(&c->shape, j->cluster, (clv_mesh_devices){ j->levels.order, n }, c->arena,
                           &c->mesh, err));
     CLV_TRY(clv_resharder_new(c->mesh, j->cluster, &comm, c->arena, &c->resharder, err));
-    CLV_TRY(clv_factors_for_mesh(j->analysis->types, j->factors, c->mesh, c->arena,
-                                 &c->factors, err));
+    CLV_TRY(
+        clv_factors_for_mesh(j->analysis->types, j->factors, c->mesh, c->arena, &c->factors, err));
     return clv_stage_cluster_make(j->cluster, j->levels.order, n, c->arena, &c->stages, err);
 }
 
@@ -118,8 +118,8 @@ static clv_status build_tables(clv_mesh_candidate *c, clv_error *err)
         return CLV_OK;
     c->classes = j->classes;
     if (c->factors != j->factors)
-        CLV_TRY(clv_op_classes_make(j->analysis->types, c->factors, j->analysis->costs,
-                                    c->arena, &c->classes, err));
+        CLV_TRY(clv_op_classes_make(j->analysis->types, c->factors, j->analysis->costs, c->arena,
+                                    &c->classes, err));
     clv_shard_space space = { .types = j->analysis->types,
                               .factors = c->factors,
                               .costs = j->analysis->costs,

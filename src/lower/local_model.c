@@ -82,8 +82,8 @@ static clv_status add_tensor(builder *b, clv_tensor t, const clv_layout *layout,
     b->types->value[i] = b->s->types->value[t.i];
     b->types->bytes[i] =
         clv_part_bytes(b->s->mesh, layout, &b->s->types->of[t.i], b->s->types->bytes[t.i]);
-    b->types->whole_bytes[i] =
-        clv_part_bytes(b->s->mesh, layout, &b->s->types->of[t.i], clv_bytes_outside(b->s->types, t));
+    b->types->whole_bytes[i] = clv_part_bytes(b->s->mesh, layout, &b->s->types->of[t.i],
+                                              clv_bytes_outside(b->s->types, t));
     CLV_TRY(part_type(b, t, layout, &b->types->of[i], err));
     g->n_tensors++;
     *ret = (clv_tensor){ i };

@@ -56,7 +56,8 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
     clv_analysis analysis;
     /* model -> types, costs, units */
     CLV_TRY(clv_analyse(&(clv_analysed){ req->model, req->bindings, req->n_bindings, req->runtime,
-                                         req->kv, req->constraints || req->sharding_nodes },
+                                         req->activations, req->kv,
+                                         req->constraints || req->sharding_nodes },
                         arena, &analysis, err));
     CLV_TRY(clv_analysis_require_numbers(req->model, req->bindings, req->n_bindings, &analysis,
                                          arena, err));

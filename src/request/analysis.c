@@ -29,8 +29,8 @@ static clv_status add_kernels(const clv_analysed *of, clv_arena *arena, clv_anal
 {
     clv_kernels *kernels;
     clv_types *stored;
-    CLV_TRY(clv_kernels_form(a->inference->main, of->runtime, arena, &kernels, err));
-    CLV_TRY(clv_types_stored(a->inference->main, kernels, of->kv, arena, &stored, err));
+    CLV_TRY(clv_kernels_form(a->types, of->runtime, arena, &kernels, err));
+    CLV_TRY(clv_types_stored(a->types, kernels, of->kv, arena, &stored, err));
     CLV_TRY(clv_costs_build(of->model, stored, arena, &a->costs, err));
     clv_kernel_costs_apply(kernels, a->costs);
     if (!of->parts_kernels)
@@ -48,6 +48,8 @@ clv_status clv_analyse(const clv_analysed *of, clv_arena *arena, clv_analysis *r
     CLV_TRY(clv_bindings_complete(of->model, arena, &bindings, &n_bindings, err));
     CLV_TRY(clv_infer(of->model, bindings, n_bindings, arena, &a.inference, err));
     a.types = a.inference->main;
+    if (of->activations != CLV_DT_UNDEFINED)
+        CLV_TRY(clv_types_narrowed(a.types, of->activations, arena, &a.types, err));
     if (of->runtime && of->runtime->n > 0)
         CLV_TRY(add_kernels(of, arena, &a, err));
     else

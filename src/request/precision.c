@@ -62,7 +62,7 @@ static bool is_returned(const clv_graph *g, const clv_op_info *op)
 static void store_as(clv_const *w, clv_dtype dtype)
 {
     int64_t bytes;
-    if (w->sparse || w->rank < 2 || !clv_dtype_is_float(w->dtype) ||
+    if (w->sparse || !clv_dtype_is_float(w->dtype) ||
         clv_dtype_bits(dtype) >= clv_dtype_bits(w->dtype) ||
         !clv_dtype_bytes(dtype, w->elems, &bytes))
         return;
@@ -86,7 +86,9 @@ clv_status clv_model_stored_as(const clv_model *model, clv_dtype weights, clv_ar
     g->weights = all;
     g->model = made;
     made->main = g;
-    for (int32_t i = 0; i < g->n_ops; i++) {
+    for (int32_t w = 0; w < g->n_weights && clv_dtype_bits(weights) == 16; w++)
+        store_as(&all[w], weights);
+    for (int32_t i = 0; i < g->n_ops && clv_dtype_bits(weights) < 16; i++) {
         const clv_op_info *op = &g->ops[i];
         bool product = op->kind >= 0 && op->domain.n == 0 &&
                        (clv_op_def_at(op->kind)->flags & CLV_OPF_CONTRACTION) != 0;

@@ -19,7 +19,8 @@ typedef struct {
     const char *model_name; /* file name without folder */
     const clv_binding *bindings;
     int32_t n_bindings;
-    clv_dtype kv; /* of caches of keys and values, as if stored so; UNDEFINED: as is */
+    clv_dtype activations; /* of FLOAT tensors, likewise */
+    clv_dtype kv;          /* of caches of keys and values, as if stored so; UNDEFINED: as is */
     const clv_runtime *runtime; /* who forms kernels; NULL: each operator is one */
     const clv_cluster *cluster; /* the whole one */
     int32_t devices;            /* exactly so many of it; 0: up to all */

@@ -67,7 +67,7 @@ Test(runtime, what_is_not_known_is_refused)
 Test(runtime, a_hypothetical_precision_is_said_and_no_model_is_written)
 {
     run_says(folder, 0, "plan", "--devices 1 --weights fp8 " EXPORT,
-             "hypothetical: weights of products in fp8");
+             "hypothetical: weights in fp8");
     run_refused(folder, 2, "plan", "--devices 1 --weights fp8 -o out.onnx " EXPORT,
                 "exclude each other");
     cr_expect_eq(folder_count(folder), 0);

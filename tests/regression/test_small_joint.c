@@ -369,10 +369,10 @@ static small *make_small_of(const drawn *of, uint32_t seed, clv_objective object
     make_cluster(s);
     of->model(s);
     const clv_runtime *runtime = runtime_of(of->runtime, arena);
-    cr_assert_eq(
-        clv_analyse(&(clv_analysed){ s->m->model, NULL, 0, runtime, CLV_DT_UNDEFINED, false },
-                    arena, &s->analysis, &s->m->err),
-        CLV_OK);
+    cr_assert_eq(clv_analyse(&(clv_analysed){ s->m->model, NULL, 0, runtime, CLV_DT_UNDEFINED,
+                                              CLV_DT_UNDEFINED, false },
+                             arena, &s->analysis, &s->m->err),
+                 CLV_OK);
     if (runtime) { /* what brute force tries has the same kernels */
         s->m->types = (clv_types *)s->analysis.types;
         s->m->costs = s->analysis.costs;
