@@ -9,6 +9,10 @@
 #include "cluster/kernel_times.h"
 
 #define N_SIZES CLV_POINTS_MAX /* 256 B to 1 GiB, by twos */
+/* Lines are parts of hierarchies only, and are found anew for each mesh: a few, through every
+ * second size, are near enough. */
+#define LINES_FITTED 4
+#define STRIDE       2
 /* A line more is worth it if the mean square of the error falls by so much. */
 #define WORTH 1e-4
 /* How much of a route's bandwidth a collective reaches where it was measured over such routes: NCCL
@@ -44,7 +48,7 @@ static bool take_samples(const clv_kernel_times *times, clv_timed_operation oper
 static double error_with(samples *s, const clv_line *line, bool set)
 {
     double sum = 0;
-    for (int32_t i = 0; i < s->n; i++) {
+    for (int32_t i = 0; i < s->n; i += STRIDE) {
         double at = (double)line->latency_ns + line->ns_per_byte * s->bytes[i];
         double log_ratio = log((at > 1 ? at : 1) / s->ns[i]);
         double best = log_ratio < s->logs[i] ? log_ratio : s->logs[i];
@@ -52,7 +56,7 @@ static double error_with(samples *s, const clv_line *line, bool set)
         if (set)
             s->logs[i] = best;
     }
-    return sum / s->n;
+    return sum * STRIDE / s->n;
 }
 
 /* The line through two samples; false: it falls, or begins below 0. */
@@ -69,11 +73,11 @@ static void fit_lines(samples *s, clv_lines *ret)
 {
     double before = INFINITY;
     ret->n = 0;
-    for (int32_t k = 0; k < CLV_LINES_MAX; k++) {
+    for (int32_t k = 0; k < LINES_FITTED; k++) {
         clv_line best = { 0 }, line;
         double least = INFINITY;
-        for (int32_t i = 0; i < s->n; i++)
-            for (int32_t j = i + 1; j < s->n; j++) {
+        for (int32_t i = 0; i < s->n; i += STRIDE)
+            for (int32_t j = i + STRIDE; j < s->n; j += STRIDE) {
                 double error =
                     line_through(s, i, j, &line) ? error_with(s, &line, false) : INFINITY;
                 if (error < least) {

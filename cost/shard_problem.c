@@ -333,19 +333,22 @@ static clv_status add_tensor_node(builder *b, clv_tensor t, clv_error *err)
 
 /* -- edges -- */
 
-/* For a tensor that comes from one layout to another: what it takes, or what it takes to part a
- * kernel there. */
-static int64_t move_ns(const builder *b, clv_tensor t, const clv_layout_costs *costs, int32_t i,
-                       int32_t j)
+/* What it takes to part a kernel at t, from each distinct layout to each: stored and read, and the
+ * second half started. Where nothing is sent it stays one. */
+static const int64_t *parted_ns(builder *b, clv_tensor t, const clv_layout_costs *costs)
 {
-    int32_t from = costs->from->distinct[i], to = costs->to->distinct[j];
-    int64_t ns = costs->ns[(size_t)from * (size_t)costs->to->n_distinct + (size_t)to];
-    if (ns == 0 || !clv_stays_inside(b->types, t))
-        return ns;
-    const clv_kernel_break parted = { b->types,          b->mesh,    t, &costs->from->at[i],
-                                      &costs->to->at[j], b->captured };
-    const clv_op_cost cost = clv_kernel_break_cost(&parted, ns);
-    return clv_slowest_ns(&cost, b->mesh, b->tables->of.cluster);
+    const clv_layout_list *from = costs->from, *to = costs->to;
+    int64_t *ns =
+        CLV_NEW_ARRAY(b->scratch, int64_t, (size_t)from->n_distinct * (size_t)to->n_distinct);
+    for (int32_t i = 0, at = 0; ns && i < from->n_distinct; i++)
+        for (int32_t j = 0; j < to->n_distinct; j++, at++) {
+            const clv_kernel_break parted = {
+                b->types, b->mesh, t, &from->at[from->first[i]], &to->at[to->first[j]], b->captured
+            };
+            const clv_op_cost cost = clv_kernel_break_cost(&parted, costs->ns[at]);
+            ns[at] = costs->ns[at] > 0 ? clv_slowest_ns(&cost, b->mesh, b->tables->of.cluster) : 0;
+        }
+    return ns;
 }
 
 /* Costs between distinct layouts, spread out to the choices. */
@@ -356,11 +359,14 @@ static clv_status make_matrix(builder *b, clv_tensor t, const clv_layout_costs *
     size_t n = (size_t)from->n * (size_t)to->n;
     clv_mark mark = clv_arena_mark(b->scratch);
     int64_t *entry = CLV_NEW_ARRAY(b->scratch, int64_t, n);
-    if (!entry)
+    const int64_t *all = clv_stays_inside(b->types, t) ? parted_ns(b, t, costs) : costs->ns;
+    if (!entry || !all)
         return no_memory(err);
-    for (int32_t i = 0; i < from->n; i++)
+    for (int32_t i = 0; i < from->n; i++) {
+        const int64_t *ns = all + (size_t)from->distinct[i] * (size_t)to->n_distinct;
         for (int32_t j = 0; j < to->n; j++)
-            entry[(size_t)i * (size_t)to->n + (size_t)j] = move_ns(b, t, costs, i, j);
+            entry[(size_t)i * (size_t)to->n + (size_t)j] = ns[to->distinct[j]];
+    }
     CLV_TRY(clv_intra_op_draft_matrix(b->draft, (int64_t)n, entry, ret, err));
     clv_arena_rewind(b->scratch, mark);
     return CLV_OK;

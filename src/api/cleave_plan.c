@@ -139,13 +139,16 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
     };
     clv_control_solve(c, &req.search.solve);
     c->objective_unit = 1e-9;
+    const char *name = o->cluster ? o->cluster : DEFAULT_CLUSTER;
     clv_cluster *cluster;
-    CLV_TRY(clv_cluster_load(o->cluster ? o->cluster : DEFAULT_CLUSTER, configs, p->arena, &cluster,
-                             err));
-    req.cluster = cluster;
     clv_runtime *runtime = NULL;
     if (o->runtime)
         CLV_TRY(clv_runtime_load(o->runtime, configs, p->arena, &runtime, err));
+    if (runtime && runtime->graph) /* what is measured is started by graphs */
+        CLV_TRY(clv_cluster_load_measured(name, configs, p->arena, &cluster, err));
+    else
+        CLV_TRY(clv_cluster_load(name, configs, p->arena, &cluster, err));
+    req.cluster = cluster;
     req.runtime = runtime;
     CLV_TRY(set_precision(o, p->arena, &req, err));
     CLV_TRY(clv_pipeline_run(&req, p->arena, &p->plan, err));

@@ -129,7 +129,7 @@ static void write_device(writer *w)
 static clv_status check_readable(const clv_json_out *out, clv_arena *arena, clv_error *err)
 {
     clv_cluster *cluster;
-    clv_cluster_source source = { out->text, out->n, "what was measured", NULL, NULL };
+    clv_cluster_source source = { .text = out->text, .n = out->n, .what = "what was measured" };
     return clv_cluster_parse(&source, arena, &cluster, err);
 }
 
