@@ -145,11 +145,12 @@ static clv_status search_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *e
 }
 
 /* Is there more to know of a shape than what was found first? All strategies are tried in the order
- * of the file; in another one a plan may take less memory, which is of no consequence where
- * anything that fits will do. */
+ * of the file; in another one, as that of kernels, a plan may take less memory, which is of no
+ * consequence where anything that fits will do. */
 static bool is_open(const clv_joint *j, const ranked *r)
 {
-    return r->bounded && (clv_request_leaves_search(j->req) || j->any_will_do) &&
+    bool in_order = clv_request_leaves_search(j->req) && !j->analysis->kernels;
+    return r->bounded && (in_order || j->any_will_do) &&
            !(j->best.outcome == CLV_FITS && r->bound_ns >= j->best.ns) &&
            clv_strategies_may_be_few(j->analysis->types,
                                      clv_mesh_candidate_stages(j, &j->shapes[r->shape])) &&
