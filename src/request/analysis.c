@@ -42,7 +42,7 @@ static clv_status add_kernels(const clv_analysed *of, clv_arena *arena, clv_anal
 
 clv_status clv_analyse(const clv_analysed *of, clv_arena *arena, clv_analysis *ret, clv_error *err)
 {
-    clv_analysis a = { NULL };
+    clv_analysis a = { .types = NULL };
     const clv_binding *bindings = of->bindings;
     int32_t n_bindings = of->n_bindings;
     CLV_TRY(clv_bindings_complete(of->model, arena, &bindings, &n_bindings, err));
