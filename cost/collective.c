@@ -10,8 +10,9 @@
 typedef struct {
     const clv_cluster *cluster;
     clv_arena *arena;
-    int32_t *to, *load, *touched; /* of clv_rounds */
-    bool measured, no_memory;
+    int32_t *to, *load, *touched;  /* of clv_rounds */
+    clv_measured_groups *measured; /* NULL: times that were measured do not count */
+    bool no_memory;
 } workspace;
 
 static clv_rounds rounds_of(const workspace *w, const int32_t *member, int32_t n_groups, int32_t p)
@@ -79,6 +80,11 @@ static void join_all(const clv_line_set *in, const clv_line_set *out, int32_t q,
     join_three(out, blocks, in, q, &ret->of[CLV_ALL_REDUCE]);
 }
 
+static const clv_measured_group *measured_of(workspace *w, const clv_rounds *r)
+{
+    return w->measured ? clv_measured_group_of(r, w->measured) : NULL;
+}
+
 static void find_lines(workspace *w, const int32_t *member, int32_t n_groups, int32_t p,
                        int32_t depth, clv_line_set *ret)
 {
@@ -97,8 +103,9 @@ static void find_lines(workspace *w, const int32_t *member, int32_t n_groups, in
         join_all(&in, &out, q, p / q, ret);
         clv_arena_rewind(w->arena, mark);
     }
-    if (w->measured)
-        clv_measured_lines(&r, ret);
+    const clv_measured_group *measured = measured_of(w, &r);
+    if (measured)
+        clv_measured_lines(measured, ret);
     for (int32_t k = 0; k < CLV_N_COLLECTIVES; k++)
         clv_lines_prune(&ret->of[k]);
 }
@@ -143,11 +150,11 @@ static void make_curves(workspace *w, const clv_mesh *mesh, double overlap, int3
         clv_line_set lines;
         find_lines(w, member, mesh->n_devices / p, p, DEPTH_MAX, &lines);
         const clv_rounds r = rounds_of(w, member, mesh->n_devices / p, p);
-        for (int32_t k = 0; k < CLV_N_COLLECTIVES; k++) {
+        const clv_measured_group *measured = measured_of(w, &r);
+        for (int32_t k = 0; k < CLV_N_COLLECTIVES; k++)
             set_curve(&lines.of[k], overlap, &ret->curve[axes][k]);
-            if (w->measured)
-                clv_measured_points(&r, (clv_collective)k, overlap, &ret->curve[axes][k]);
-        }
+        if (measured)
+            clv_measured_points(measured, overlap, ret->curve[axes]);
     }
 }
 
@@ -185,12 +192,15 @@ clv_status clv_comms_make(const clv_cluster *cluster, const clv_mesh *mesh,
     size_t n = (size_t)mesh->n_devices, n_ports = (size_t)cluster->n_ports;
     workspace w = { .cluster = cluster,
                     .arena = arena,
-                    .measured = options && options->measured,
                     .to = CLV_NEW_ARRAY(arena, int32_t, n),
                     .load = CLV_NEW_ARRAY(arena, int32_t, n_ports),
                     .touched = CLV_NEW_ARRAY(arena, int32_t, n_ports) };
     int32_t *member = CLV_NEW_ARRAY(arena, int32_t, n);
-    if (w.to && w.load && w.touched && member) {
+    if (options && options->measured) {
+        w.measured = CLV_NEW(arena, clv_measured_groups);
+        w.no_memory = !w.measured;
+    }
+    if (w.to && w.load && w.touched && member && !w.no_memory) {
         make_curves(&w, mesh, overlap, member, comms);
         make_permutes(&w, mesh, overlap, member, comms);
     } else

@@ -4,18 +4,6 @@
 #include "cost/weights.h"
 #include "graph/ops.h"
 
-/* As if a state had been stored in a narrower type. */
-static void narrow_state(clv_type *type, int64_t *bytes, clv_dtype kv)
-{
-    int64_t narrow, elems = clv_type_elems(type);
-    if (!clv_dtype_is_float(type->dtype) || clv_dtype_bits(kv) == 0 ||
-        clv_dtype_bits(kv) >= clv_dtype_bits(type->dtype))
-        return;
-    type->dtype = kv;
-    if (elems >= 0 && clv_dtype_bytes(kv, elems, &narrow))
-        *bytes = narrow;
-}
-
 clv_status clv_types_stored(const clv_types *types, const clv_kernels *kernels, clv_dtype kv,
                             clv_arena *arena, clv_types **ret, clv_error *err)
 {
@@ -29,7 +17,7 @@ clv_status clv_types_stored(const clv_types *types, const clv_kernels *kernels, 
         int64_t all = types->bytes[t];
         of[t] = types->of[t];
         if (kernels->state[t].i >= 0)
-            narrow_state(&of[t], &all, kv);
+            clv_type_narrow(&of[t], &all, kv);
         clv_op writer = types->graph->tensors[t].producer;
         bool inside = kernels->inside[t] && all > 0;
         bool in_kernel = writer.i >= 0 && kernels->of[writer.i] >= 0;

@@ -6,13 +6,10 @@
 
 #include <math.h>
 
-#include "cluster/kernel_times.h"
-
 #define N_SIZES CLV_POINTS_MAX /* 256 B to 1 GiB, by twos */
 /* Lines are parts of hierarchies only, and are found anew for each mesh: a few, through every
  * second size, are near enough. */
-#define LINES_FITTED 4
-#define STRIDE       2
+#define STRIDE 2
 /* A line more is worth it if the mean square of the error falls by so much. */
 #define WORTH 1e-4
 /* How much of a route's bandwidth a collective reaches where it was measured over such routes: NCCL
@@ -20,75 +17,69 @@
 #define LEAST_OF_ROUTE 0.4
 #define MOST_OF_ROUTE  1.1
 
-typedef struct {
-    double bytes[N_SIZES], ns[N_SIZES],
-        logs[N_SIZES]; /* logs: of the best line so far, beside ns */
-    int32_t n;
-} samples;
+static double size_at(int32_t i) { return (double)(CLV_POINTS_FROM << i); }
 
-static bool take_samples(const clv_kernel_times *times, clv_timed_operation operation, int32_t n,
-                         samples *s)
+/* Of several libraries the fastest may not rise: never less for more bytes. */
+static bool take_times(const clv_kernel_times *times, clv_timed_operation operation, int32_t p,
+                       double ret[static N_SIZES])
 {
-    double most = 0;
-    s->n = N_SIZES;
     for (int32_t i = 0; i < N_SIZES; i++) {
-        double ns;
-        clv_timed_collective what = { operation, n, CLV_POINTS_FROM << i };
-        if (!clv_collective_ns(times, &what, &ns))
+        const clv_timed_collective what = { operation, p, CLV_POINTS_FROM << i };
+        if (!clv_collective_ns(times, &what, &ret[i]))
             return false;
-        most = ns > most ? ns : most; /* of several libraries the fastest may not rise */
-        s->bytes[i] = (double)what.bytes;
-        s->ns[i] = most;
-        s->logs[i] = INFINITY;
+        if (i > 0 && ret[i] < ret[i - 1])
+            ret[i] = ret[i - 1];
     }
     return true;
 }
 
-/* The mean square of the error with a line more; set: keeps it. */
-static double error_with(samples *s, const clv_line *line, bool set)
+/* The mean square of the logarithmic error with a line more. best: the error of the best line so
+ * far, by size; keep: with this one too. */
+static double error_with(const double *ns, const clv_line *line, double *best, bool keep)
 {
     double sum = 0;
-    for (int32_t i = 0; i < s->n; i += STRIDE) {
-        double at = (double)line->latency_ns + line->ns_per_byte * s->bytes[i];
-        double log_ratio = log((at > 1 ? at : 1) / s->ns[i]);
-        double best = log_ratio < s->logs[i] ? log_ratio : s->logs[i];
-        sum += best * best;
-        if (set)
-            s->logs[i] = best;
+    for (int32_t i = 0; i < N_SIZES; i += STRIDE) {
+        double at = (double)line->latency_ns + line->ns_per_byte * size_at(i);
+        double log_ratio = log((at > 1 ? at : 1) / ns[i]);
+        double least = log_ratio < best[i] ? log_ratio : best[i];
+        sum += least * least;
+        if (keep)
+            best[i] = least;
     }
-    return sum * STRIDE / s->n;
+    return sum * STRIDE / N_SIZES;
 }
 
-/* The line through two samples; false: it falls, or begins below 0. */
-static bool line_through(const samples *s, int32_t i, int32_t j, clv_line *ret)
+/* The line through two sizes; false: it falls, or begins below 0. */
+static bool line_through(const double *ns, int32_t i, int32_t j, clv_line *ret)
 {
-    double slope = (s->ns[j] - s->ns[i]) / (s->bytes[j] - s->bytes[i]);
-    double at_0 = s->ns[i] - slope * s->bytes[i];
+    double slope = (ns[j] - ns[i]) / (size_at(j) - size_at(i));
+    double at_0 = ns[i] - slope * size_at(i);
     *ret = (clv_line){ (int64_t)at_0, slope, CLV_BY_LIBRARY, 0 };
     return slope >= 0 && at_0 >= 0;
 }
 
-/* Lines through two of the samples each, the one first that takes away most of the error. */
-static void fit_lines(samples *s, clv_lines *ret)
+/* Lines through two of the sizes each, the one first that takes away most of the error. */
+static void fit_lines(clv_measured_collective *c)
 {
-    double before = INFINITY;
-    ret->n = 0;
-    for (int32_t k = 0; k < LINES_FITTED; k++) {
-        clv_line best = { 0 }, line;
+    double best[N_SIZES], before = INFINITY;
+    for (int32_t i = 0; i < N_SIZES; i++)
+        best[i] = INFINITY;
+    for (c->n_lines = 0; c->n_lines < CLV_FITTED_LINES; c->n_lines++) {
+        clv_line *next = &c->line[c->n_lines], line;
         double least = INFINITY;
-        for (int32_t i = 0; i < s->n; i += STRIDE)
-            for (int32_t j = i + STRIDE; j < s->n; j += STRIDE) {
-                double error =
-                    line_through(s, i, j, &line) ? error_with(s, &line, false) : INFINITY;
+        for (int32_t i = 0; i < N_SIZES; i += STRIDE)
+            for (int32_t j = i + STRIDE; j < N_SIZES; j += STRIDE) {
+                double error = line_through(c->ns, i, j, &line)
+                                   ? error_with(c->ns, &line, best, false)
+                                   : INFINITY;
                 if (error < least) {
                     least = error;
-                    best = line;
+                    *next = line;
                 }
             }
         if (!(least < before - WORTH))
             return;
-        before = error_with(s, &best, true);
-        clv_lines_add(ret, best);
+        before = error_with(c->ns, next, best, true);
     }
 }
 
@@ -121,10 +112,10 @@ static double bandwidth_inside(const clv_rounds *r)
 }
 
 /* Were they measured over routes like these? By what an all-gather of the largest size reaches. */
-static bool are_like(const clv_rounds *r, const samples *gather)
+static bool are_like(const clv_rounds *r, const double *gather_ns)
 {
-    double sent = gather->bytes[N_SIZES - 1] * (r->p - 1) / r->p;
-    double reached = sent / gather->ns[N_SIZES - 1] * 1e9, rate = bandwidth_inside(r);
+    double sent = size_at(N_SIZES - 1) * (r->p - 1) / r->p;
+    double reached = sent / gather_ns[N_SIZES - 1] * 1e9, rate = bandwidth_inside(r);
     return reached >= LEAST_OF_ROUTE * rate && reached <= MOST_OF_ROUTE * rate;
 }
 
@@ -135,32 +126,50 @@ static const clv_timed_operation OPERATIONS[CLV_N_COLLECTIVES] = {
     [CLV_ALL_TO_ALL] = CLV_TIMED_ALLTOALL,
 };
 
-/* Those that were measured between such devices; NULL. */
-static const clv_kernel_times *measured_between(const clv_rounds *r, samples *s)
+static const clv_measured_group *look_up(clv_measured_groups *seen, const clv_kernel_times *times,
+                                         int32_t p)
+{
+    for (int32_t i = 0; i < seen->n && i < CLV_GROUPS_SEEN; i++)
+        if (seen->at[i].times == times && seen->at[i].p == p)
+            return &seen->at[i];
+    clv_measured_group *group = &seen->at[seen->n++ % CLV_GROUPS_SEEN];
+    *group = (clv_measured_group){ .times = times, .p = p };
+    for (int32_t k = 0; k < CLV_BROADCAST; k++) {
+        clv_measured_collective *c = &group->of[k];
+        c->known = take_times(times, OPERATIONS[k], p, c->ns);
+        if (c->known)
+            fit_lines(c);
+    }
+    return group;
+}
+
+const clv_measured_group *clv_measured_group_of(const clv_rounds *r, clv_measured_groups *seen)
 {
     const clv_kernel_times *times = times_of(r);
-    bool like = times && take_samples(times, CLV_TIMED_ALL_GATHER, r->p, s) && are_like(r, s);
-    return like ? times : NULL;
+    const clv_measured_group *group = times ? look_up(seen, times, r->p) : NULL;
+    bool like =
+        group && group->of[CLV_ALL_GATHER].known && are_like(r, group->of[CLV_ALL_GATHER].ns);
+    return like ? group : NULL;
 }
 
-void clv_measured_lines(const clv_rounds *r, clv_line_set *ret)
+void clv_measured_lines(const clv_measured_group *group, clv_line_set *ret)
 {
-    samples s;
-    const clv_kernel_times *times = measured_between(r, &s);
-    for (int32_t k = 0; times && k < CLV_BROADCAST; k++)
-        if (take_samples(times, OPERATIONS[k], r->p, &s))
-            fit_lines(&s, &ret->of[k]);
+    for (int32_t k = 0; k < CLV_N_COLLECTIVES; k++) {
+        const clv_measured_collective *c = &group->of[k];
+        if (c->known)
+            ret->of[k].n = 0;
+        for (int32_t i = 0; c->known && i < c->n_lines; i++)
+            clv_lines_add(&ret->of[k], c->line[i]);
+    }
 }
 
-void clv_measured_points(const clv_rounds *r, clv_collective collective, double overlap,
-                         clv_curve *ret)
+void clv_measured_points(const clv_measured_group *group, double overlap,
+                         clv_curve ret[static CLV_N_COLLECTIVES])
 {
-    samples s;
-    const clv_kernel_times *times = measured_between(r, &s);
-    if (!times || collective == CLV_BROADCAST ||
-        !take_samples(times, OPERATIONS[collective], r->p, &s))
-        return;
-    ret->n_points = s.n;
-    for (int32_t i = 0; i < s.n; i++)
-        ret->ns[i] = s.ns[0] + (s.ns[i] - s.ns[0]) * (1 - overlap);
+    for (int32_t k = 0; k < CLV_N_COLLECTIVES; k++) {
+        const clv_measured_collective *c = &group->of[k];
+        ret[k].n_points = c->known ? N_SIZES : 0;
+        for (int32_t i = 0; i < ret[k].n_points; i++)
+            ret[k].ns[i] = c->ns[0] + (c->ns[i] - c->ns[0]) * (1 - overlap);
+    }
 }

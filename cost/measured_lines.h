@@ -1,17 +1,45 @@
-/* measured_lines.h - measured times of collectives as lines over the bytes. */
+/* measured_lines.h - collectives as they were measured: times by size, and lines near them.
+ */
 #ifndef CLV_COST_MEASURED_LINES_H
 #define CLV_COST_MEASURED_LINES_H
 
+#include "cluster/kernel_times.h"
 #include "cost/rounds.h"
 
-/* In the place of the lines of algorithms, those of collectives that were measured between devices
- * as they are: all of one kind, with times for so many of them, and routes whose bandwidth is what
- * was measured over. What was not measured is left alone. O(devices^2). */
-void clv_measured_lines(const clv_rounds *r, clv_line_set *ret);
+#define CLV_FITTED_LINES 4
 
-/* The measured times themselves, of that collective; nothing where it was not measured so. overlap:
- * the share of the bytes' time that is hidden; the first point's is no bytes' time. */
-void clv_measured_points(const clv_rounds *r, clv_collective collective, double overlap,
-                         clv_curve *ret);
+/* What was measured of one collective between p devices, at the sizes of a clv_curve. */
+typedef struct {
+    bool known;
+    double ns[CLV_POINTS_MAX];
+    int32_t n_lines;
+    clv_line line[CLV_FITTED_LINES];
+} clv_measured_collective;
+
+typedef struct {
+    const clv_kernel_times *times;
+    int32_t p;
+    clv_measured_collective of[CLV_N_COLLECTIVES];
+} clv_measured_group;
+
+/* Groups that were looked at: the same sizes come back for all axes of a mesh. */
+#define CLV_GROUPS_SEEN 8
+typedef struct {
+    int32_t n; /* so many were looked at; the last are kept */
+    clv_measured_group at[CLV_GROUPS_SEEN];
+} clv_measured_groups;
+
+/* What was measured between devices like those of r: all of one kind, with times for so many of
+ * them, and routes whose bandwidth is what was measured over; NULL: nothing. Lives in seen until
+ * the next call. O(devices^2), and where it was not seen fitting lines to some hundred times. */
+const clv_measured_group *clv_measured_group_of(const clv_rounds *r, clv_measured_groups *seen);
+
+/* In the place of the lines of algorithms those that were measured. What was not is left alone. */
+void clv_measured_lines(const clv_measured_group *group, clv_line_set *ret);
+
+/* The measured times themselves, by collective. overlap: the share of the bytes' time that is
+ * hidden; the first point's is no bytes' time. */
+void clv_measured_points(const clv_measured_group *group, double overlap,
+                         clv_curve ret[static CLV_N_COLLECTIVES]);
 
 #endif

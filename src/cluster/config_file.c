@@ -70,20 +70,24 @@ clv_status clv_config_find(const clv_config_search *search, const char *name, cl
     return CLV_OK;
 }
 
+bool clv_config_is_path(const char *name_or_path)
+{
+    size_t n = strlen(name_or_path);
+    return strchr(name_or_path, '/') || (n >= 5 && strcmp(name_or_path + n - 5, ".json") == 0);
+}
+
 clv_status clv_config_locate(const clv_config_search *search, const char *what,
                              const char *name_or_path, clv_arena *arena, const char **ret,
                              clv_error *err)
 {
-    size_t n = strlen(name_or_path);
-    bool is_path =
-        strchr(name_or_path, '/') || (n >= 5 && strcmp(name_or_path + n - 5, ".json") == 0);
-    const char *path = is_path ? name_or_path : NULL;
+    const char *path = clv_config_is_path(name_or_path) ? name_or_path : NULL;
     char known[CLV_KNOWN_SIZE];
     if (!path && clv_config_is_name(name_or_path))
         CLV_TRY(clv_config_find(search, name_or_path, arena, &path, err));
     if (!path)
         return clv_fail(err, CLV_EUSAGE, "'%.60s%s' is no known %s; %s", name_or_path,
-                        n > 60 ? "..." : "", what, clv_config_known(search, name_or_path, known));
+                        strlen(name_or_path) > 60 ? "..." : "", what,
+                        clv_config_known(search, name_or_path, known));
     *ret = path;
     return CLV_OK;
 }

@@ -17,11 +17,13 @@ typedef struct {
 /* Letters, digits, '.', '_' and '-', not beginning with '.', up to 100: a name cannot leave its
  * folder. */
 bool clv_config_is_name(const char *name);
+/* With '/', or ending in ".json". */
+bool clv_config_is_path(const char *name_or_path);
 
 /* The first NAME.json there is; *ret NULL when there is none. */
 clv_status clv_config_find(const clv_config_search *search, const char *name, clv_arena *arena,
                            const char **ret, clv_error *err);
-/* Of a name, or a path as it is (with '/' or ending in ".json"). what: "cluster", for the message
+/* Of a name, or a path as it is. what: "cluster", for the message
  * that there is none. */
 clv_status clv_config_locate(const clv_config_search *search, const char *what,
                              const char *name_or_path, clv_arena *arena, const char **ret,

@@ -30,11 +30,9 @@ static clv_status find_times(const clv_times_source *source, const char *measure
                              const char **ret, clv_error *err)
 {
     const clv_config_search search = { NULL, source->configs_path, "measured" };
-    size_t n = strlen(measured);
     const char *path = NULL;
     char known[CLV_KNOWN_SIZE];
-    bool is_path = strchr(measured, '/') || (n >= 5 && strcmp(measured + n - 5, ".json") == 0);
-    if (is_path && (*measured == '/' || source->folder)) {
+    if (clv_config_is_path(measured) && (*measured == '/' || source->folder)) {
         path = *measured == '/' ? measured
                                 : clv_arena_printf(arena, "%s/%s", source->folder, measured);
         if (!path)

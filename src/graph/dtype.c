@@ -28,6 +28,12 @@ bool clv_dtype_is_float(clv_dtype dtype)
            dtype == CLV_DT_FLOAT4E2M1 || dtype == CLV_DT_FLOAT8E8M0;
 }
 
+bool clv_dtype_narrows(clv_dtype from, clv_dtype to)
+{
+    return clv_dtype_is_float(from) && clv_dtype_bits(to) > 0 &&
+           clv_dtype_bits(to) < clv_dtype_bits(from);
+}
+
 bool clv_dtype_bytes(clv_dtype dtype, int64_t elems, int64_t *ret_bytes)
 {
     int64_t bits = clv_dtype_bits(dtype);

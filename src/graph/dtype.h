@@ -48,6 +48,8 @@ int clv_dtype_bits(clv_dtype dtype);
 /* "FLOAT16"; "?" for a number that is not in the map. */
 const char *clv_dtype_name(clv_dtype dtype);
 bool clv_dtype_is_float(clv_dtype dtype); /* of any width; not the complex types */
+/* Is from a floating-point type, and to one that takes fewer bits? */
+bool clv_dtype_narrows(clv_dtype from, clv_dtype to);
 
 /* Bytes of elems packed elements (4-bit types: two in a byte, the last byte padded). False when 64
  * bits cannot hold it. Strings count 0.

@@ -179,6 +179,16 @@ const char *clv_type_show(const clv_model *model, const clv_type *type, char *bu
     return buf;
 }
 
+void clv_type_narrow(clv_type *type, int64_t *bytes, clv_dtype dtype)
+{
+    int64_t narrow, elems = clv_type_elems(type);
+    if (!clv_dtype_narrows(type->dtype, dtype))
+        return;
+    type->dtype = dtype;
+    if (*bytes > 0 && elems >= 0 && clv_dtype_bytes(dtype, elems, &narrow))
+        *bytes = narrow;
+}
+
 clv_status clv_types_narrowed(const clv_types *types, clv_dtype dtype, clv_arena *arena,
                               const clv_types **ret, clv_error *err)
 {
@@ -189,14 +199,10 @@ clv_status clv_types_narrowed(const clv_types *types, clv_dtype dtype, clv_arena
     if (!made || !of || !bytes)
         return clv_fail_nomem(err, "types");
     for (int32_t t = 0; t < n; t++) {
-        int64_t elems = clv_type_elems(&types->of[t]), narrow;
         of[t] = types->of[t];
         bytes[t] = types->bytes[t];
-        if (of[t].dtype != CLV_DT_FLOAT || clv_dtype_bits(dtype) >= clv_dtype_bits(CLV_DT_FLOAT))
-            continue;
-        of[t].dtype = dtype;
-        if (bytes[t] > 0 && elems >= 0 && clv_dtype_bytes(dtype, elems, &narrow))
-            bytes[t] = narrow;
+        if (of[t].dtype == CLV_DT_FLOAT)
+            clv_type_narrow(&of[t], &bytes[t], dtype);
     }
     *made = *types;
     made->of = of;

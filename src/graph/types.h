@@ -42,6 +42,10 @@ static inline bool clv_stays_inside(const clv_types *types, clv_tensor t)
 /* The table of a graph with nothing known in it. O(operators + tensors + attributes). */
 clv_status clv_types_new(const clv_graph *graph, clv_arena *arena, clv_types **ret, clv_error *err);
 
+/* As if a tensor of that type and so many bytes were stored in another one, if that is narrower
+ * (clv_dtype_narrows()). O(dimensions). */
+void clv_type_narrow(clv_type *type, int64_t *bytes, clv_dtype dtype);
+
 /* The same types where every FLOAT tensor is of another floating-point type, if that is narrower,
  * as if the model had been stored so. Shares all else. O(tensors). */
 clv_status clv_types_narrowed(const clv_types *types, clv_dtype dtype, clv_arena *arena,

@@ -21,9 +21,9 @@ typedef struct {
     const clv_binding *bindings;
     int32_t n_bindings;
     const clv_runtime *runtime; /* NULL: each operator is a kernel */
-    clv_dtype activations; /* of FLOAT tensors, as if they were stored so; UNDEFINED: as they are */
-    clv_dtype
-        kv; /* of caches of keys and values, as if they were stored so; UNDEFINED: as they are */
+    /* Of FLOAT tensors, and of caches of keys and values, as if they were stored so; UNDEFINED: as
+     * they are. */
+    clv_dtype activations, kv;
     bool parts_kernels; /* units may part kernels: rules or a cut by hand say where operators go */
 } clv_analysed;
 

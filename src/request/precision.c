@@ -62,8 +62,7 @@ static bool is_returned(const clv_graph *g, const clv_op_info *op)
 static void store_as(clv_const *w, clv_dtype dtype)
 {
     int64_t bytes;
-    if (w->sparse || !clv_dtype_is_float(w->dtype) ||
-        clv_dtype_bits(dtype) >= clv_dtype_bits(w->dtype) ||
+    if (w->sparse || !clv_dtype_narrows(w->dtype, dtype) ||
         !clv_dtype_bytes(dtype, w->elems, &bytes))
         return;
     w->dtype = dtype;
