@@ -6,6 +6,7 @@
 #define CLV_COST_OP_COST_H
 
 #include "cluster/kernel_shape.h"
+#include "cluster/time_parts.h"
 #include "graph/infer.h"
 #include "kernels/kernels.h"
 
@@ -16,6 +17,7 @@ typedef struct {
     int64_t weight_bytes;            /* of the initialisers it reads, bodies included, each once */
     int64_t workspace_bytes;         /* scratch it would like to have to run at full speed */
     int64_t link_ns;        /* on the links between devices: of a collective; 0 for what computes */
+    clv_basis link_basis;   /* what that rests on */
     clv_dtype math;         /* dtype of its operands, for the peak rate */
     int32_t speed;          /* 1 + its speed (graph/ops.h), for devices that know it; 0: none */
     clv_kernel_shape shape; /* its sizes, where devices may have measured times for them */

@@ -31,8 +31,12 @@ static clv_op_speed speed_of(const clv_device_kind *kind, int32_t speed)
 }
 
 /* The roofline model, nanoseconds, without the start. */
-static double roofline_ns(const clv_op_cost *cost, const clv_device_kind *kind, clv_op_speed s,
-                          double bytes)
+typedef struct {
+    double computes, moves;
+} roofline;
+
+static roofline roofline_of(const clv_op_cost *cost, const clv_device_kind *kind, clv_op_speed s,
+                            double bytes)
 {
     double moves = bytes / (kind->memory_bytes_per_s * s.memory_efficiency);
     double matrix = (double)cost->matmul_flops * clv_shape_seen(&cost->shape) /
@@ -41,47 +45,63 @@ static double roofline_ns(const clv_op_cost *cost, const clv_device_kind *kind, 
     double vector = (double)(cost->flops - cost->matmul_flops) /
                     (clv_device_vector_rate(kind, cost->math) *
                      (s.vector_efficiency / kind->vector_efficiency));
-    return longest(longest(matrix, vector), moves) * NS_PER_S;
+    return (roofline){ longest(matrix, vector) * NS_PER_S, moves * NS_PER_S };
 }
 
-/* Of a product or attention by the device's measured times, its start included; that of a product
- * that is packed with others is its share of theirs. */
-static bool measured_ns(const clv_op_cost *cost, const clv_device_kind *kind, double *ret)
+/* Of a product or attention by the device's measured times, its start included, as if its operands
+ * of its own type were of this one; that of a product that is packed with others is its share of
+ * theirs. */
+static bool measured_ns(const clv_op_cost *cost, const clv_device_kind *kind, clv_dtype math,
+                        double *ret)
 {
     clv_kernel_shape shape = cost->shape;
-    const clv_roofline floor = { clv_device_matrix_rate(kind, cost->math) / kind->matrix_efficiency,
+    const clv_roofline floor = { clv_device_matrix_rate(kind, math) / kind->matrix_efficiency,
                                  kind->memory_bytes_per_s, kind->cache_bytes };
     if (shape.kind == CLV_SHAPE_NONE)
         return false;
+    if (shape.weights == cost->math)
+        shape.weights = math;
     shape.n = (int64_t)((double)shape.n / cost->share);
-    if (!clv_kernel_times_ns(kind->times, &shape, cost->math, &floor, ret))
+    if (!clv_kernel_times_ns(kind->times, &shape, math, &floor, ret))
         return false;
     *ret *= cost->share;
     return true;
 }
 
+/* Nanoseconds, the start included. */
+typedef struct {
+    double ns, start;
+    bool moves; /* bound by memory */
+    clv_basis basis;
+} timed;
+
 /* What a kernel in a captured graph takes on a device that was measured: of what is not measured by
- * its kind, the roofline, and at least what it takes to move as many bytes. */
-static double captured_ns(const clv_op_cost *cost, const clv_device_kind *kind, double bytes)
+ * its kind, the roofline, and at least what it takes to move as many bytes; in FLOAT at least what
+ * it takes in BFLOAT16, which has half the bytes and twice the rate. */
+static timed captured(const clv_op_cost *cost, const clv_device_kind *kind, double bytes)
 {
     clv_op_speed s = speed_of(kind, cost->speed);
-    double start = (double)s.launch_ns, moves = 0, ns;
-    if (measured_ns(cost, kind, &ns))
-        return ns;
+    roofline r = roofline_of(cost, kind, s, bytes);
+    double start = (double)s.launch_ns, moves = 0, half, ns;
     (void)clv_start_ns(kind->times, &start);
-    if (cost->result)
+    start *= cost->starts;
+    if (measured_ns(cost, kind, cost->math, &ns))
+        return (timed){ ns, start, r.moves > r.computes, CLV_MEASURED };
+    if (cost->result) {
         bytes -= (double)cost->write_bytes; /* the product's time has it */
-    ns = roofline_ns(cost, kind, s, bytes) + start * cost->starts;
-    if (cost->starts == 1 && bytes > 0 && clv_memory_ns(kind->times, bytes, &moves))
-        ns = longest(ns, moves);
-    return ns;
+        r = roofline_of(cost, kind, s, bytes);
+    }
+    ns = longest(r.computes, r.moves) + start;
+    if (cost->math == CLV_DT_FLOAT && measured_ns(cost, kind, CLV_DT_BFLOAT16, &half) && half > ns)
+        return (timed){ half, start, r.moves > r.computes, CLV_FITTED };
+    if (cost->starts == 1 && bytes > 0 && clv_memory_ns(kind->times, bytes, &moves) && moves > ns)
+        return (timed){ moves, start, true, CLV_FITTED };
+    return (timed){ ns, start, r.moves > r.computes, kind->basis };
 }
 
-static int64_t time_on(const clv_op_cost *cost, const clv_device_kind *kind,
-                       int64_t workspace_bytes)
+static timed time_alone(const clv_op_cost *cost, const clv_device_kind *kind,
+                        int64_t workspace_bytes)
 {
-    if (cost->flops == 0 && cost->read_bytes == 0 && cost->write_bytes == 0)
-        return cost->link_ns; /* a collective; 0 for views, constants, what is folded */
     int64_t wanted = cost->workspace_bytes, passes = 1;
     if (wanted > workspace_bytes && wanted != 0) { /* cut into passes, each reads all inputs anew */
         assert(workspace_bytes >= 1);
@@ -89,26 +109,61 @@ static int64_t time_on(const clv_op_cost *cost, const clv_device_kind *kind,
     }
     double read = (double)cost->read_bytes, write = (double)cost->write_bytes;
     clv_op_speed s = speed_of(kind, cost->speed);
-    double ns, by_passes = roofline_ns(cost, kind, s, read * (double)passes + write);
-    if (cost->captured && kind->times) {
-        ns = captured_ns(cost, kind, read + write);
-        if (passes > 1) /* which nobody measured */
-            ns = longest(ns, by_passes);
-    } else
-        ns = ceil(by_passes) + (double)s.launch_ns * cost->starts;
-    ns = ceil(ns) + (double)cost->link_ns;
-    return ns < (double)TIME_MAX_NS ? (int64_t)ns : TIME_MAX_NS;
+    roofline r = roofline_of(cost, kind, s, read * (double)passes + write);
+    double by_passes = longest(r.computes, r.moves), start = (double)s.launch_ns * cost->starts;
+    timed alone = { ceil(by_passes) + start, start, r.moves > r.computes, kind->basis };
+    if (!cost->captured || !kind->times)
+        return alone;
+    timed ret = captured(cost, kind, read + write);
+    if (passes > 1 && by_passes > ret.ns) { /* which nobody measured */
+        alone.ns = by_passes;
+        return alone;
+    }
+    return ret;
+}
+
+static clv_time_parts parts_on(const clv_op_cost *cost, const clv_device_kind *kind,
+                               int64_t workspace_bytes)
+{
+    clv_time_parts ret = { .basis = kind->basis, .communication_basis = cost->link_basis };
+    ret.ns[CLV_TIME_COMMUNICATION] = cost->link_ns;
+    if (cost->flops == 0 && cost->read_bytes == 0 && cost->write_bytes == 0)
+        return ret; /* a collective; 0 for views, constants, what is folded */
+    timed t = time_alone(cost, kind, workspace_bytes);
+    double ns = ceil(t.ns), most = (double)TIME_MAX_NS - (double)cost->link_ns;
+    int64_t all = ns < most ? (int64_t)ns : TIME_MAX_NS - cost->link_ns;
+    int64_t start = t.start < (double)all ? (int64_t)t.start : all;
+    ret.ns[CLV_TIME_LAUNCH] = start;
+    ret.ns[t.moves ? CLV_TIME_MEMORY : CLV_TIME_COMPUTE] = all - start;
+    ret.basis = t.basis;
+    return ret;
+}
+
+static int64_t sum_of(const clv_time_parts *parts)
+{
+    int64_t sum = 0;
+    for (int32_t c = 0; c < CLV_N_TIME_CAUSES; c++)
+        sum += parts->ns[c];
+    return sum;
+}
+
+clv_time_parts clv_op_time_parts(const clv_op_cost *cost, const clv_device_kind *kind,
+                                 int64_t workspace_bytes)
+{
+    clv_time_parts slowest = parts_on(cost, kind, workspace_bytes);
+    for (kind = kind->beside; kind; kind = kind->beside) {
+        clv_time_parts parts = parts_on(cost, kind, workspace_bytes);
+        if (sum_of(&parts) > sum_of(&slowest))
+            slowest = parts;
+    }
+    return slowest;
 }
 
 int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
                        int64_t workspace_bytes)
 {
-    int64_t most = 0;
-    for (; kind; kind = kind->beside) {
-        int64_t ns = time_on(cost, kind, workspace_bytes);
-        most = ns > most ? ns : most;
-    }
-    return most;
+    clv_time_parts parts = clv_op_time_parts(cost, kind, workspace_bytes);
+    return sum_of(&parts);
 }
 
 int64_t clv_op_workspace(const clv_op_cost *cost, const clv_device_kind *kind, double proportion)

@@ -7,6 +7,10 @@
 #include "cluster/cluster.h"
 #include "cost/op_cost.h"
 
+/* What an operator takes by cause: as clv_op_time_ns(), which is the sum. */
+clv_time_parts clv_op_time_parts(const clv_op_cost *cost, const clv_device_kind *kind,
+                                 int64_t workspace_bytes);
+
 /* With what the device says of that operator if it does: the longest of matrix time,
  * vector time and memory time, plus the launch, plus its time on links; with less workspace than
  * wanted the operator runs in passes that read its inputs again. workspace_bytes is what it gets;

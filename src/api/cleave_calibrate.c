@@ -181,8 +181,7 @@ static clv_status run_measured(measured *m, const cleave_measured_options *given
         CLV_TRY(clv_measured_fit(&m->rows, &m->device, arena, &times, &errors, err));
         CLV_TRY(write_tables(m, &times, arena, err));
     } else {
-        clv_times_source source = { m->o.device, NULL, m->configs };
-        CLV_TRY(clv_device_load_times(&source, arena, &m->device, err));
+        CLV_TRY(clv_device_load_times(&m->device, m->configs, arena, err));
         times = *m->device.times;
         CLV_TRY(clv_measured_score(&m->rows, &times, &m->device, arena, &errors, err));
     }

@@ -141,13 +141,14 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
     c->objective_unit = 1e-9;
     const char *name = o->cluster ? o->cluster : DEFAULT_CLUSTER;
     clv_cluster *cluster;
-    clv_runtime *runtime = NULL;
+    clv_runtime *runtime;
+    CLV_TRY(clv_cluster_load(name, configs, p->arena, &cluster, err));
     if (o->runtime)
         CLV_TRY(clv_runtime_load(o->runtime, configs, p->arena, &runtime, err));
-    if (runtime && runtime->graph) /* what is measured is started by graphs */
-        CLV_TRY(clv_cluster_load_measured(name, configs, p->arena, &cluster, err));
     else
-        CLV_TRY(clv_cluster_load(name, configs, p->arena, &cluster, err));
+        CLV_TRY(clv_runtime_of_cluster(cluster, configs, p->arena, &runtime, err));
+    if (runtime && runtime->graph) /* what is measured is started by graphs */
+        CLV_TRY(clv_cluster_load_times(cluster, configs, p->arena, err));
     req.cluster = cluster;
     req.runtime = runtime;
     CLV_TRY(set_precision(o, p->arena, &req, err));

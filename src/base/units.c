@@ -201,23 +201,30 @@ const char *clv_show_range(char buf[static 80], int64_t min, int64_t max)
     return buf;
 }
 
-/* How many digits behind the point make four in all. */
-static int decimals_of(double v)
+#define DIGITS       4 /* of counts, which are exact */
+#define DIGITS_TIMED 3 /* of times and rates, which are not */
+
+/* How many digits behind the point make so many in all, after rounding. */
+static int decimals_of(double v, int digits)
 {
-    double a = fabs(v);
-    return a >= 999.95 ? 0 : a >= 99.995 ? 1 : a >= 9.9995 ? 2 : 3;
+    int decimals = digits - 1;
+    for (double limit = 10; decimals > 0 && fabs(v) >= limit - 0.5 * pow(10, -decimals);
+         limit *= 10)
+        decimals--;
+    return decimals;
 }
 
-/* Picks the largest prefix that leaves at least 1 after rounding, and prints four digits. */
-static const char *show(char *buf, double v, double step, const char *const *units, int n)
+/* Picks the largest prefix that leaves at least 1 after rounding. */
+static const char *show(char *buf, double v, double step, const char *const *units, int n,
+                        int digits)
 {
-    double rounds_up = step == 1000 ? 999.95 : step - 0.5;
+    double rounds_up = step - (step == 1000 ? 0.5 * pow(10, 3 - digits) : 0.5);
     int i = 0;
     while (i + 1 < n && fabs(v) >= (i == 0 && v == floor(v) ? step : rounds_up)) {
         v /= step;
         i++;
     }
-    int decimals = i == 0 && v == floor(v) ? 0 : decimals_of(v);
+    int decimals = i == 0 && v == floor(v) ? 0 : decimals_of(v, digits);
     snprintf(buf, 32, fabs(v) < 1e6 ? "%.*f %s" : "%.*e %s", decimals, v, units[i]);
     return buf;
 }
@@ -225,25 +232,26 @@ static const char *show(char *buf, double v, double step, const char *const *uni
 const char *clv_show_bytes(char buf[static 32], int64_t bytes)
 {
     static const char *const u[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-    return show(buf, (double)bytes, 1024, u, 7);
+    return show(buf, (double)bytes, 1024, u, 7, DIGITS);
 }
 
 const char *clv_show_flops(char buf[static 32], double flops)
 {
     static const char *const u[] = { "FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP" };
-    return show(buf, flops, 1000, u, 7);
+    return show(buf, flops, 1000, u, 7, DIGITS);
 }
 
 const char *clv_show_time(char buf[static 32], int64_t ns)
 {
     static const char *const u[] = { "ns", "us", "ms", "s" };
-    return show(buf, (double)ns, 1000, u, 4);
+    return show(buf, (double)ns, 1000, u, 4, DIGITS_TIMED);
 }
 
 const char *clv_show_number(char buf[static 32], double v)
 {
-    int decimals = decimals_of(v);
-    for (double a = fabs(v); a > 0 && a < 0.99995 && decimals < 12; a *= 10)
+    int decimals = decimals_of(v, DIGITS_TIMED);
+    for (double a = fabs(v); a > 0 && a < 1 - 0.5 * pow(10, -DIGITS_TIMED) && decimals < 12;
+         a *= 10)
         decimals++;
     snprintf(buf, 32, fabs(v) < 1e15 ? "%.*f" : "%.*e", decimals, v);
     return buf;

@@ -25,12 +25,13 @@ clv_status clv_parse_int(const char *text, const char *what, int64_t min, int64_
 /* What a whole number is to be: "a whole number from 0 to 7", "the whole number 1". buf >= 80
  * bytes. Returns buf. */
 const char *clv_show_range(char buf[static 80], int64_t min, int64_t max);
-/* For people, 3 to 4 significant digits: "1.21 GiB", "123.4 GFLOP", "2.713 ms". buf >= 32 bytes.
+/* For people, four significant digits of what is counted, three of what is predicted: "1.210 GiB",
+ * "123.4 GFLOP", "2.71 ms". buf >= 32 bytes.
  * Return buf. */
 const char *clv_show_bytes(char buf[static 32], int64_t bytes);
 const char *clv_show_flops(char buf[static 32], double flops);
 const char *clv_show_time(char buf[static 32], int64_t ns);
-/* Without a unit: "37.70" "1234" "0.01250", as many digits as the sizes and times beside it. */
+/* Without a unit: "37.7" "1234" "0.0125", as many digits as the times beside it. */
 const char *clv_show_number(char buf[static 32], double v);
 
 #endif

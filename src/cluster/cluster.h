@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "cluster/time_parts.h"
 #include "graph/dtype.h"
 
 /* The most devices of a cluster: the table of routes grows with their square, 42 MB at this size.
@@ -32,12 +33,15 @@ typedef struct clv_device_kind {
     double matrix_per_s[CLV_N_DTYPES];
     double vector_per_s[CLV_N_DTYPES];
     double matrix_efficiency, vector_efficiency, memory_efficiency; /* (0, 1] of peak, reachable */
+    clv_basis basis;                                                /* of the efficiencies */
     int64_t launch_ns;                                              /* to start one operator */
-    const clv_op_speed *operators;        /* one for each speed (graph/ops.h); NULL: all as above */
-    double workspace_proportion;          /* default available memory proportion, (0, 1] */
-    int32_t tiles;                        /* independent memories (IPU); 1 otherwise */
-    int64_t cache_bytes;                  /* of the last cache before memory; 0: not given */
-    const char *measured;                 /* name or path of measured times; NULL: none */
+    const clv_op_speed *operators; /* one for each speed (graph/ops.h); NULL: all as above */
+    double workspace_proportion;   /* default available memory proportion, (0, 1] */
+    int32_t tiles;                 /* independent memories (IPU); 1 otherwise */
+    int64_t cache_bytes;           /* of the last cache before memory; 0: not given */
+    const char *folder;            /* of the file that it is from; NULL: it is from no file */
+    const char *runtime;  /* name or path of what forms its kernels; NULL: each operator is one */
+    const char *measured; /* name or path of measured times; NULL: none */
     const struct clv_kernel_times *times; /* those; NULL: none measured, or not loaded */
     /* Of several kinds that stand for one, as a mesh of unequal devices does: the next one, NULL
      * behind the last. Each does every operator, which takes as long as on the slowest. */

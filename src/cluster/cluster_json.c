@@ -43,15 +43,6 @@ static clv_status add_kind(reader *r, const clv_device_kind *kind, const char *k
     return CLV_OK;
 }
 
-/* The folder of a file, as a path. */
-static const char *folder_of(const char *path, clv_arena *arena)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash == path)
-        return "/"; /* of "/x.json" */
-    return slash ? clv_arena_printf(arena, "%.*s", (int)(slash - path), path) : ".";
-}
-
 static clv_status named_kind(reader *r, const clv_json_at *at, int32_t *ret, clv_error *err)
 {
     const char *name, *file;
@@ -73,11 +64,6 @@ static clv_status named_kind(reader *r, const clv_json_at *at, int32_t *ret, clv
                         clv_config_known(&search, name, known));
     clv_device_kind kind;
     CLV_TRY(clv_device_read(file, r->arena, &kind, err));
-    clv_times_source times = { file, folder_of(file, r->arena), r->source->configs_path };
-    if (!times.folder)
-        return nomem(err);
-    if (r->source->measured)
-        CLV_TRY(clv_device_load_times(&times, r->arena, &kind, err));
     const char *key = clv_arena_printf(r->arena, "%s", name);
     return key ? add_kind(r, &kind, key, ret, err) : nomem(err);
 }
@@ -87,9 +73,7 @@ static clv_status inline_kind(reader *r, const clv_json_at *at, int32_t *ret, cl
     clv_device_kind kind;
     char path[256];
     CLV_TRY(clv_device_kind_read(at, r->arena, &kind, err));
-    clv_times_source times = { r->source->what, r->source->folder, r->source->configs_path };
-    if (r->source->measured)
-        CLV_TRY(clv_device_load_times(&times, r->arena, &kind, err));
+    kind.folder = r->source->folder;
     if (clv_map_get(&r->kind_ids, clv_str_of(kind.name)) >= 0)
         return clv_fail(err, CLV_EFORMAT, "%s.name is '%.60s', which another kind has too",
                         clv_json_path(at, path, sizeof path), kind.name);
@@ -310,29 +294,27 @@ clv_status clv_cluster_parse(const clv_cluster_source *source, clv_arena *arena,
     return status;
 }
 
-/* source: where configs are, and whether with measured times; what else it has is filled in. */
-static clv_status load(const char *name_or_path, clv_cluster_source *source, clv_arena *arena,
-                       clv_cluster **ret, clv_error *err)
-{
-    const clv_config_search search = { NULL, source->configs_path, "clusters" };
-    const char *path;
-    CLV_TRY(clv_config_locate(&search, "cluster", name_or_path, arena, &path, err));
-    CLV_TRY(clv_read_file(path, FILE_MAX, arena, &source->text, &source->n, err));
-    source->what = path;
-    source->folder = folder_of(path, arena);
-    return source->folder ? clv_cluster_parse(source, arena, ret, err) : nomem(err);
-}
-
 clv_status clv_cluster_load(const char *name_or_path, const char *configs_path, clv_arena *arena,
                             clv_cluster **ret, clv_error *err)
 {
+    const clv_config_search search = { NULL, configs_path, "clusters" };
     clv_cluster_source source = { .configs_path = configs_path };
-    return load(name_or_path, &source, arena, ret, err);
+    CLV_TRY(clv_config_locate(&search, "cluster", name_or_path, arena, &source.what, err));
+    CLV_TRY(clv_read_file(source.what, FILE_MAX, arena, &source.text, &source.n, err));
+    source.folder = clv_config_folder(source.what, arena);
+    return source.folder ? clv_cluster_parse(&source, arena, ret, err) : nomem(err);
 }
 
-clv_status clv_cluster_load_measured(const char *name_or_path, const char *configs_path,
-                                     clv_arena *arena, clv_cluster **ret, clv_error *err)
+clv_status clv_cluster_load_times(clv_cluster *cluster, const char *configs_path, clv_arena *arena,
+                                  clv_error *err)
 {
-    clv_cluster_source source = { .configs_path = configs_path, .measured = true };
-    return load(name_or_path, &source, arena, ret, err);
+    clv_device_kind *kinds = CLV_NEW_ARRAY(arena, clv_device_kind, cluster->n_kinds);
+    if (!kinds)
+        return nomem(err);
+    for (int32_t i = 0; i < cluster->n_kinds; i++) {
+        kinds[i] = cluster->kinds[i];
+        CLV_TRY(clv_device_load_times(&kinds[i], configs_path, arena, err));
+    }
+    cluster->kinds = kinds;
+    return CLV_OK;
 }

@@ -35,9 +35,9 @@
  * arena's. Files over 16 MiB are CLV_ELIMIT. */
 clv_status clv_cluster_load(const char *name_or_path, const char *configs_path, clv_arena *arena,
                             clv_cluster **ret, clv_error *err);
-/* The same with the measured times that its kinds name, some milliseconds for each. */
-clv_status clv_cluster_load_measured(const char *name_or_path, const char *configs_path,
-                                     clv_arena *arena, clv_cluster **ret, clv_error *err);
+/* Reads the measured times that its kinds name, some milliseconds for each. */
+clv_status clv_cluster_load_times(clv_cluster *cluster, const char *configs_path, clv_arena *arena,
+                                  clv_error *err);
 /* The text of a cluster file. */
 typedef struct {
     const char *text;
@@ -45,7 +45,6 @@ typedef struct {
     const char *what;         /* names it in messages */
     const char *folder;       /* where its kinds are looked up first; may be NULL */
     const char *configs_path; /* as above */
-    bool measured;            /* with the measured times that its kinds name */
 } clv_cluster_source;
 clv_status clv_cluster_parse(const clv_cluster_source *source, clv_arena *arena, clv_cluster **ret,
                              clv_error *err);

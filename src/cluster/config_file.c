@@ -76,6 +76,14 @@ bool clv_config_is_path(const char *name_or_path)
     return strchr(name_or_path, '/') || (n >= 5 && strcmp(name_or_path + n - 5, ".json") == 0);
 }
 
+const char *clv_config_folder(const char *path, clv_arena *arena)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == path)
+        return "/"; /* of "/x.json" */
+    return slash ? clv_arena_printf(arena, "%.*s", (int)(slash - path), path) : ".";
+}
+
 clv_status clv_config_locate(const clv_config_search *search, const char *what,
                              const char *name_or_path, clv_arena *arena, const char **ret,
                              clv_error *err)

@@ -20,6 +20,9 @@ bool clv_config_is_name(const char *name);
 /* With '/', or ending in ".json". */
 bool clv_config_is_path(const char *name_or_path);
 
+/* The folder of a file, as a path; NULL: no memory. */
+const char *clv_config_folder(const char *path, clv_arena *arena);
+
 /* The first NAME.json there is; *ret NULL when there is none. */
 clv_status clv_config_find(const clv_config_search *search, const char *name, clv_arena *arena,
                            const char **ret, clv_error *err);

@@ -14,7 +14,9 @@ clv_status clv_device_read(const char *path, clv_arena *arena, clv_device_kind *
     const char *text;
     size_t n;
     CLV_TRY(clv_read_file(path, FILE_MAX, arena, &text, &n, err));
-    return clv_device_parse(text, n, path, arena, ret, err);
+    CLV_TRY(clv_device_parse(text, n, path, arena, ret, err));
+    ret->folder = clv_config_folder(path, arena);
+    return ret->folder ? CLV_OK : clv_fail_nomem(err, "a device");
 }
 
 clv_status clv_device_load(const char *name_or_path, const char *configs_path, clv_arena *arena,
@@ -26,36 +28,37 @@ clv_status clv_device_load(const char *name_or_path, const char *configs_path, c
     return clv_device_read(path, arena, ret, err);
 }
 
-static clv_status find_times(const clv_times_source *source, const char *measured, clv_arena *arena,
-                             const char **ret, clv_error *err)
+static clv_status find_times(const clv_device_kind *kind, const char *configs_path,
+                             clv_arena *arena, const char **ret, clv_error *err)
 {
-    const clv_config_search search = { NULL, source->configs_path, "measured" };
-    const char *path = NULL;
+    const clv_config_search search = { NULL, configs_path, "measured" };
+    const char *measured = kind->measured, *path = NULL;
     char known[CLV_KNOWN_SIZE];
-    if (clv_config_is_path(measured) && (*measured == '/' || source->folder)) {
-        path = *measured == '/' ? measured
-                                : clv_arena_printf(arena, "%s/%s", source->folder, measured);
+    if (clv_config_is_path(measured) && (*measured == '/' || kind->folder)) {
+        path =
+            *measured == '/' ? measured : clv_arena_printf(arena, "%s/%s", kind->folder, measured);
         if (!path)
             return clv_fail_nomem(err, "a path");
     } else if (clv_config_is_name(measured)) {
         CLV_TRY(clv_config_find(&search, measured, arena, &path, err));
     }
     if (!path)
-        return clv_fail(err, CLV_EFORMAT, "%.200s: measured is '%.60s', which is not there; %s",
-                        source->what, measured, clv_config_known(&search, measured, known));
+        return clv_fail(err, CLV_EFORMAT,
+                        "device '%.60s': measured is '%.60s', which is not there; %s", kind->name,
+                        measured, clv_config_known(&search, measured, known));
     *ret = path;
     return CLV_OK;
 }
 
-clv_status clv_device_load_times(const clv_times_source *source, clv_arena *arena,
-                                 clv_device_kind *kind, clv_error *err)
+clv_status clv_device_load_times(clv_device_kind *kind, const char *configs_path, clv_arena *arena,
+                                 clv_error *err)
 {
     const char *path, *text;
     size_t n;
     clv_kernel_times *times;
     if (!kind->measured)
         return CLV_OK;
-    CLV_TRY(find_times(source, kind->measured, arena, &path, err));
+    CLV_TRY(find_times(kind, configs_path, arena, &path, err));
     CLV_TRY(clv_read_file(path, FILE_MAX, arena, &text, &n, err));
     CLV_TRY(clv_kernel_times_parse(text, n, path, arena, &times, err));
     kind->times = times;

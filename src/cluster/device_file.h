@@ -13,13 +13,10 @@ clv_status clv_device_load(const char *name_or_path, const char *configs_path, c
                            clv_device_kind *ret, clv_error *err);
 
 /* Reads what kind->measured names into kind->times: measured/NAME.json in the folders of
- * configs_path, or a path ('/' in it, or ending in ".json"), which is below the folder of the file
- * that names it (NULL: paths are refused) unless it begins with '/'. Nothing where it names none.
- * CLV_EFORMAT: there is no such file, or it is wrong; what: of the file that names it. */
-typedef struct {
-    const char *what, *folder, *configs_path;
-} clv_times_source;
-clv_status clv_device_load_times(const clv_times_source *source, clv_arena *arena,
-                                 clv_device_kind *kind, clv_error *err);
+ * configs_path, or a path ('/' in it, or ending in ".json"), which is below kind->folder (NULL:
+ * such paths are refused) unless it begins with '/'. Nothing where it names none. CLV_EFORMAT:
+ * there is no such file, or it is wrong. */
+clv_status clv_device_load_times(clv_device_kind *kind, const char *configs_path, clv_arena *arena,
+                                 clv_error *err);
 
 #endif

@@ -40,7 +40,14 @@ static clv_status read_efficiency(const clv_json_at *root, clv_device_kind *kind
     CLV_TRY(clv_json_keys(&object, keys, err));
     CLV_TRY(clv_field_share(&object, "matrix", &kind->matrix_efficiency, err));
     CLV_TRY(clv_field_share(&object, "vector", &kind->vector_efficiency, err));
-    return clv_field_share(&object, "memory", &kind->memory_efficiency, err);
+    CLV_TRY(clv_field_share(&object, "memory", &kind->memory_efficiency, err));
+    kind->basis = CLV_FITTED;
+    for (int32_t i = 0; keys[i]; i++) {
+        clv_basis one;
+        CLV_TRY(clv_field_basis(&object, keys[i], &one, err));
+        kind->basis = one < kind->basis ? one : kind->basis;
+    }
+    return CLV_OK;
 }
 
 static clv_status optional_share(const clv_json_at *object, const char *key, double *ret,
@@ -116,16 +123,25 @@ static clv_status read_operators(const clv_json_at *root, clv_arena *arena, clv_
     return CLV_OK;
 }
 
-/* What stands beside the data sheet: a cache that the roofline does not count, measured times. */
+static clv_status optional_text(const clv_json_at *root, const char *key, clv_arena *arena,
+                                const char **ret, clv_error *err)
+{
+    clv_json_at member;
+    CLV_TRY(clv_json_member(root, key, false, &member, err));
+    return member.json ? clv_field_text(root, key, arena, ret, err) : CLV_OK;
+}
+
+/* What stands beside the data sheet: a cache that the roofline does not count, who forms kernels,
+ * measured times. */
 static clv_status read_measured(const clv_json_at *root, clv_arena *arena, clv_device_kind *kind,
                                 clv_error *err)
 {
-    clv_json_at cache, measured;
+    clv_json_at cache;
     CLV_TRY(clv_json_member(root, "cache", false, &cache, err));
     if (cache.json)
         CLV_TRY(clv_field_bytes(root, "cache", 1, &kind->cache_bytes, err));
-    CLV_TRY(clv_json_member(root, "measured", false, &measured, err));
-    return measured.json ? clv_field_text(root, "measured", arena, &kind->measured, err) : CLV_OK;
+    CLV_TRY(optional_text(root, "runtime", arena, &kind->runtime, err));
+    return optional_text(root, "measured", arena, &kind->measured, err);
 }
 
 clv_status clv_device_kind_read(const clv_json_at *root, clv_arena *arena, clv_device_kind *ret,
@@ -146,6 +162,7 @@ clv_status clv_device_kind_read(const clv_json_at *root, clv_arena *arena, clv_d
                                         "workspace_proportion",
                                         "tiles",
                                         "cache",
+                                        "runtime",
                                         "measured",
                                         NULL };
     clv_device_kind kind = { 0 };

@@ -17,9 +17,11 @@
  *     "workspace_proportion": { "value": 0.6, "source": "..." },
  *     "tiles": { "value": 1472, "source": "..." },               (optional)
  *     "cache": { "value": "50MB", "source": "..." },             (optional)
+ *     "runtime": "engine",                                       (optional)
  *     "measured": "h100-sxm" }                                   (optional)
  *
- * measured is a name in configs/measured, or a path; device_file.h reads what it names.
+ * runtime is a name in configs/runtimes, measured one in configs/measured, or each is a path;
+ * request/runtime_load.h and device_file.h read what they name.
  */
 #ifndef CLV_CLUSTER_DEVICE_JSON_H
 #define CLV_CLUSTER_DEVICE_JSON_H

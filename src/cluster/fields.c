@@ -1,5 +1,7 @@
 #include "cluster/fields.h"
 
+#include <string.h>
+
 #include "base/units.h"
 
 /* Every reader opens the { value, source } of a key, reads the value by its unit and holds it
@@ -39,6 +41,22 @@ static clv_status open_field(const clv_json_at *object, const char *key, field *
     CLV_TRY(clv_json_member(&f->holder, "source", true, &source, err));
     CLV_TRY(not_empty(&source, &ignored, err));
     clv_json_path(&f->value, f->path, sizeof f->path);
+    return CLV_OK;
+}
+
+clv_status clv_field_basis(const clv_json_at *object, const char *key, clv_basis *ret,
+                           clv_error *err)
+{
+    static const char *const words[] = { "measured", "fitted" };
+    clv_json_at holder, source;
+    const char *text;
+    CLV_TRY(clv_json_member(object, key, true, &holder, err));
+    CLV_TRY(clv_json_member(&holder, "source", true, &source, err));
+    CLV_TRY(clv_json_string(&source, &text, err));
+    *ret = CLV_ASSUMED;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncmp(text, words[i], strlen(words[i])) == 0)
+            *ret = CLV_FITTED;
     return CLV_OK;
 }
 

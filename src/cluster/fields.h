@@ -9,6 +9,7 @@
 #define CLV_CLUSTER_FIELDS_H
 
 #include "base/json.h"
+#include "cluster/time_parts.h"
 
 /* Sizes from 0 (min_bytes) to 2^60 bytes. */
 clv_status clv_field_bytes(const clv_json_at *object, const char *key, int64_t min_bytes,
@@ -22,6 +23,10 @@ clv_status clv_field_rate(const clv_json_at *object, const char *key, double *re
 clv_status clv_field_time(const clv_json_at *object, const char *key, int64_t *ret, clv_error *err);
 /* A share: from 0.000001 to 1. */
 clv_status clv_field_share(const clv_json_at *object, const char *key, double *ret, clv_error *err);
+/* Of a share: what it rests on. A source that begins with "measured" or "fitted" says so; what
+ * stands in a data sheet is assumed to be reached. */
+clv_status clv_field_basis(const clv_json_at *object, const char *key, clv_basis *ret,
+                           clv_error *err);
 clv_status clv_field_count(const clv_json_at *object, const char *key, int64_t min, int64_t max,
                            int64_t *ret, clv_error *err);
 

@@ -58,7 +58,7 @@ static bool counts_up(const clv_plan *plan, const int32_t *device, int32_t n)
 
 /* The name of a device, or of all of the mesh that it leads: "gpu0-7", "n0/gpu6..n1/gpu1 (4)" where
  * the numbers do not follow each other. */
-static const char *cell_devices(const clv_plan *plan, int32_t lead, clv_text *text)
+const char *clv_report_devices_name(const clv_plan *plan, int32_t lead, clv_text *text)
 {
     int32_t n;
     const int32_t *device = mesh_of(plan, &lead, &n);
@@ -115,7 +115,7 @@ void clv_report_devices(const clv_plan *plan, clv_text *text)
                                           ">operators", ">FLOPs", ">busy" };
     bool busy_known = false;
 
-    for (int32_t i = 0; i < plan->n_devices; i++)
+    for (int32_t i = 0; i < plan->n_devices && plan->n_kernels == 0; i++) /* else report_time.c */
         busy_known |= plan->devices[i].stage >= 0 && plan->devices[i].busy_ns >= 0;
     clv_table table = clv_table_of(titles, busy_known ? 6 : 5);
 
@@ -125,7 +125,7 @@ void clv_report_devices(const clv_plan *plan, clv_text *text)
             continue;
         clv_table_row(
             &table, text,
-            (const char *[]){ cell_devices(plan, i, text), cell_kind(plan, i, text),
+            (const char *[]){ clv_report_devices_name(plan, i, text), cell_kind(plan, i, text),
                               clv_cell_count(text, d->stage), clv_cell_count(text, d->n_ops),
                               clv_cell_flops(text, d->flops), clv_cell_time(text, d->busy_ns) });
     }
@@ -181,7 +181,7 @@ void clv_report_memory(const clv_plan *plan, clv_text *text)
             text->failed |= !used;
         }
         clv_table_row(&table, text,
-                      (const char *[]){ cell_devices(plan, i, text),
+                      (const char *[]){ clv_report_devices_name(plan, i, text),
                                         clv_cell_bytes(text, d->weight_bytes),
                                         clv_cell_bytes(text, d->activation_bytes),
                                         clv_cell_bytes(text, d->workspace_bytes),
@@ -227,11 +227,12 @@ void clv_report_transfers(const clv_plan *plan, clv_text *text)
         const clv_plan_transfer *t = sorted[i];
         if (!clv_report_is_shown(plan, t->from) || !clv_report_is_shown(plan, t->to))
             continue;
-        clv_table_row(
-            &table, text,
-            (const char *[]){ clv_cell_name(text, t->tensor), cell_devices(plan, t->from, text),
-                              cell_devices(plan, t->to, text), clv_cell_bytes(text, t->bytes),
-                              clv_cell_time(text, t->ns) });
+        clv_table_row(&table, text,
+                      (const char *[]){ clv_cell_name(text, t->tensor),
+                                        clv_report_devices_name(plan, t->from, text),
+                                        clv_report_devices_name(plan, t->to, text),
+                                        clv_cell_bytes(text, t->bytes),
+                                        clv_cell_time(text, t->ns) });
     }
     clv_text_printf(text, "\n");
     clv_table_write(&table, text);

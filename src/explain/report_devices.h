@@ -17,6 +17,9 @@ void clv_report_memory(const clv_plan *plan, clv_text *text);
 /* The largest ones, and the sum of all. O(transfers log transfers). */
 void clv_report_transfers(const clv_plan *plan, clv_text *text);
 
+/* "gpu0-7": the devices that this one stands for. */
+const char *clv_report_devices_name(const clv_plan *plan, int32_t lead, clv_text *text);
+
 /* Has the device a line of its own: is it in use, and the lead of its mesh? */
 bool clv_report_is_shown(const clv_plan *plan, int32_t device);
 

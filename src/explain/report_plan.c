@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "explain/report_devices.h"
 #include "explain/report_mesh.h"
+#include "explain/report_time.h"
 #include "problem/micro.h"
 
 #define NAMES_SHOWN  5
@@ -215,6 +216,7 @@ static void put_speed(report *r)
     if (p->proportion > 0)
         clv_text_printf(&r->text, "memory      available memory proportion lowered to %g\n",
                         p->proportion);
+    clv_report_basis(p, &r->text);
     const char *end = stop_sentence(p);
     if (p->search)
         clv_text_printf(&r->text, "search      %s: %d candidate%s judged by %s, %d fit%s%s%s\n",
@@ -289,10 +291,8 @@ static void put_success(report *r)
         return;
     clv_text_printf(&r->text, "[Success] The %s ",
                     is_optimal(p) && p->objective == CLV_LATENCY ? "optimal latency" : "latency");
-    clv_text_number(&r->text, latency_ms);
-    clv_text_printf(&r->text, " ms, tput ");
-    clv_text_number(&r->text, rate);
-    clv_text_printf(&r->text, "\n");
+    clv_text_printf(&r->text, "%s ms, tput %s\n", clv_show_number((char[32]){ 0 }, latency_ms),
+                    clv_show_number((char[32]){ 0 }, rate));
 }
 
 static void put_failure(report *r)
@@ -329,6 +329,7 @@ clv_status clv_report_plan(const clv_plan *plan, clv_arena *arena, const char **
     clv_report_mesh(plan, &r.text);
     clv_report_devices(plan, &r.text);
     clv_report_memory(plan, &r.text);
+    clv_report_time(plan, &r.text);
     clv_report_transfers(plan, &r.text);
     clv_report_collectives(plan, &r.text);
     put_speed(&r);

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/show.h"
 #include "base/units.h"
@@ -169,17 +168,4 @@ void clv_text_quoted(clv_text *text, const char *name)
         clv_text_add(text, s, 1);
     }
     clv_text_add(text, &quote, 1);
-}
-
-void clv_text_number(clv_text *text, double value)
-{
-    char shown[40];
-
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(shown, sizeof shown, "%.*g", digits, value);
-        double back = strtod(shown, NULL);
-        if (!(back < value) && !(back > value))
-            break;
-    }
-    clv_text_printf(text, "%s", shown);
 }

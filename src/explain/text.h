@@ -54,7 +54,5 @@ const char *clv_cell_short(clv_text *text, const char *name);
 
 /* As a string in a Python list is shown: 'it', "it's". Adds to text. */
 void clv_text_quoted(clv_text *text, const char *name);
-/* The shortest decimal number that reads back the same, as 2.712721824645996. */
-void clv_text_number(clv_text *text, double value);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "explain/advice.h"
+#include "explain/plan_kernels.h"
 #include "joint/candidate_search.h"
 #include "joint/mesh_candidate.h"
 #include "joint/mesh_shapes.h"
@@ -128,7 +129,7 @@ static clv_status make_best_plan(clv_joint *j, clv_plan **ret, clv_error *err)
 {
     if (j->plain) {
         *ret = j->plain;
-        return CLV_OK;
+        return clv_plan_add_whole_kernels(j->analysis->costs, j->cluster, j->arena, *ret, err);
     }
     if (!j->kept) {
         j->kept = CLV_NEW(j->arena, clv_mesh_candidate);

@@ -1,6 +1,7 @@
 #include "joint/whole_plan.h"
 
 #include "cost/shard_choices.h"
+#include "explain/plan_kernels.h"
 #include "explain/shard_findings.h"
 #include "lower/derived_layouts.h"
 #include "lower/plan_specs.h"
@@ -137,6 +138,31 @@ static clv_status add_collectives(widening *w, clv_error *err)
     return CLV_OK;
 }
 
+static clv_status add_kernels(widening *w, const clv_costs *costs, const clv_cluster *meshes,
+                              clv_error *err)
+{
+    const clv_local_model *l = w->local;
+    const clv_graph *g = l->model->main;
+    clv_running *at = CLV_NEW_ARRAY(w->arena, clv_running, g->n_ops);
+    if (!at)
+        return no_memory(err);
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        const clv_communication *c =
+            l->communication_of[i] < 0 ? NULL : &l->communications[l->communication_of[i]];
+        at[i] = (clv_running){ .op = l->op_of[i],
+                               .device = w->cut->device_of_op[i],
+                               .cost = &l->costs->of[i],
+                               .collective = c ? clv_step_name(c->step.kind) : NULL,
+                               .tensor = c ? clv_tensor_at(costs->graph, c->tensor)->name
+                                           : (clv_str){ 0 } };
+    }
+    const clv_run_order order = { costs, meshes, w->cut->proportion, at, g->n_ops };
+    CLV_TRY(clv_plan_add_kernels(&order, w->arena, w->plan, err));
+    for (int32_t i = 0; i < w->plan->n_kernels; i++)
+        w->plan->kernels[i].device = device_at(w, w->plan->kernels[i].device, 0);
+    return CLV_OK;
+}
+
 static clv_status add_splits(widening *w, clv_error *err)
 {
     const clv_graph *g = w->req->model->main;
@@ -203,6 +229,7 @@ clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c,
     CLV_TRY(widen_ops(&w, err));
     CLV_TRY(widen_transfers(&w, err));
     CLV_TRY(add_collectives(&w, err));
+    CLV_TRY(add_kernels(&w, j->analysis->costs, c->stages, err));
     CLV_TRY(add_splits(&w, err));
     CLV_TRY(add_what_follows(&w, err));
     *ret = w.plan;

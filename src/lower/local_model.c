@@ -220,6 +220,7 @@ static clv_status reshard(builder *b, const clv_layout *to, clv_op reader, clv_t
     bool stored = clv_stays_inside(b->s->types, whole) && ns > 0;
     for (int32_t i = 0; i < chain.n; i++) { /* the first one has the rest of the cost */
         cost.link_ns = chain.steps[i].ns;
+        cost.link_basis = chain.steps[i].by == CLV_BY_LIBRARY ? CLV_MEASURED : CLV_ASSUMED;
         if (stored)
             store_part(b, *io);
         CLV_TRY(add_step(b, &(new_step){ &chain.steps[i], whole, reader, cost }, io, err));

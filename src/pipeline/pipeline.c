@@ -62,6 +62,8 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
     CLV_TRY(clv_analysis_require_numbers(req->model, req->bindings, req->n_bindings, &analysis,
                                          arena, err));
     /* types, costs, units -> plan */
-    return req->fewest ? plan_fewest_devices(req, &analysis, arena, ret, err)
-                       : plan_devices(req, &analysis, arena, ret, err);
+    CLV_TRY(req->fewest ? plan_fewest_devices(req, &analysis, arena, ret, err)
+                        : plan_devices(req, &analysis, arena, ret, err));
+    (*ret)->runtime = req->runtime ? req->runtime->name : "none";
+    return CLV_OK;
 }

@@ -8,6 +8,7 @@
 #define CLV_PLAN_PLAN_H
 
 #include "base/arena.h"
+#include "cluster/time_parts.h"
 #include "notation/sharding_spec.h"
 #include "problem/partition_problem.h"
 
@@ -59,6 +60,16 @@ typedef struct {
     int64_t bytes, ns; /* sent by each device; time */
 } clv_plan_collective;
 
+/* What a device starts at once, or waits for: a kernel, or a collective. */
+typedef struct {
+    const char *name; /* label of its main operator; of a collective the tensor */
+    const char *kind; /* "product", "convolution", "attention", "memory", "all-reduce" */
+    int32_t device;   /* that runs it, the lead of a mesh */
+    int32_t n_ops;    /* 0: a collective */
+    int64_t ns[CLV_N_TIME_CAUSES];
+    int64_t basis_ns[CLV_N_BASES]; /* the same, by what it rests on */
+} clv_plan_kernel;
+
 /* A kind of parallelism that the plan uses, in the words of the field (explain/parallelism.h). */
 typedef struct {
     const char *name; /* "data parallel" */
@@ -101,6 +112,7 @@ typedef struct {
     uint64_t fingerprint;      /* of names and operators, so that a plan meets its own model only */
     const char *configuration; /* name of the DeviceConfigurationProto */
     const char *cluster, *compiler;
+    const char *runtime; /* who forms kernels; NULL: not known */
     clv_objective objective;
     double proportion;    /* available memory proportion that was lowered to; 0: default */
     clv_outcome outcome;  /* of the judge; not CLV_FITS: the nearest plan that was seen */
@@ -136,6 +148,8 @@ typedef struct {
                                      first    is done */
     clv_plan_transfer *transfers; /* NULL: not known */
     int32_t n_transfers;
+    clv_plan_kernel *kernels; /* what busy_ns goes to; none: not known */
+    int32_t n_kernels;
     /* how it was found */
     const char *search; /* "default", "first-fit", "documented" */
     int32_t n_judged, n_fitting;

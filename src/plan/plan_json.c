@@ -86,23 +86,27 @@ clv_status clv_plan_get_int32(const clv_json_at *object, const char *key, int64_
     return CLV_OK;
 }
 
+clv_status clv_plan_read_count(const clv_json_at *at, int64_t *ret, clv_error *err)
+{
+    const char *text = NULL;
+
+    if (!clv_json_is_string(at))
+        return clv_json_int(at, 0, CLV_PLAN_JSON_INT_MAX, ret, err);
+    CLV_TRY(clv_json_string(at, &text, err));
+    clv_status status =
+        clv_parse_int(text, CLV_PLAN_PATH(at), CLV_PLAN_JSON_INT_MAX + 1, INT64_MAX, ret, err);
+    if (status != CLV_OK && err) /* a wrong request on a command line, a wrong file here */
+        err->status = CLV_EFORMAT;
+    return status == CLV_OK ? CLV_OK : CLV_EFORMAT;
+}
+
 clv_status clv_plan_get_count(const clv_json_at *object, const char *key, int64_t *ret,
                               clv_error *err)
 {
     clv_json_at at;
 
     CLV_TRY(clv_json_member(object, key, false, &at, err));
-    if (!at.json)
-        return CLV_OK;
-    if (!clv_json_is_string(&at))
-        return clv_json_int(&at, 0, CLV_PLAN_JSON_INT_MAX, ret, err);
-    const char *text = NULL;
-    CLV_TRY(clv_json_string(&at, &text, err));
-    clv_status status =
-        clv_parse_int(text, CLV_PLAN_PATH(&at), CLV_PLAN_JSON_INT_MAX + 1, INT64_MAX, ret, err);
-    if (status != CLV_OK && err) /* a wrong request on a command line, a wrong file here */
-        err->status = CLV_EFORMAT;
-    return status == CLV_OK ? CLV_OK : CLV_EFORMAT;
+    return at.json ? clv_plan_read_count(&at, ret, err) : CLV_OK;
 }
 
 clv_status clv_plan_get_known_count(const clv_json_at *object, const char *key, int64_t *ret,

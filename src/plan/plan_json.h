@@ -47,6 +47,7 @@ clv_status clv_plan_require_int32(const clv_json_at *object, const char *key, in
 clv_status clv_plan_get_int32(const clv_json_at *object, const char *key, int64_t min, int64_t max,
                               int32_t *ret, clv_error *err);
 /* From 0 on: a number, or text where it is above CLV_PLAN_JSON_INT_MAX. */
+clv_status clv_plan_read_count(const clv_json_at *at, int64_t *ret, clv_error *err);
 clv_status clv_plan_get_count(const clv_json_at *object, const char *key, int64_t *ret,
                               clv_error *err);
 /* The same; absent: CLV_PLAN_UNKNOWN. */

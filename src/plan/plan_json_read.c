@@ -44,6 +44,7 @@ static clv_status read_head(const clv_json_at *root, clv_plan *plan, clv_arena *
     CLV_TRY(clv_plan_get_string(root, "configuration", arena, &plan->configuration, err));
     CLV_TRY(clv_plan_get_string(root, "cluster", arena, &plan->cluster, err));
     CLV_TRY(clv_plan_get_string(root, "compiler", arena, &plan->compiler, err));
+    CLV_TRY(clv_plan_get_string(root, "runtime", arena, &plan->runtime, err));
     CLV_TRY(clv_plan_require_word(root, "objective", clv_plan_objective_words, 2, &objective, err));
     plan->objective = (clv_objective)objective;
     CLV_TRY(clv_json_member(root, "available_memory_proportion", false, &at, err));
@@ -318,6 +319,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
                                         "configuration",
                                         "cluster",
                                         "compiler",
+                                        "runtime",
                                         "objective",
                                         "available_memory_proportion",
                                         "outcome",
@@ -329,6 +331,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
                                         "operators",
                                         "devices",
                                         "transfers",
+                                        "kernels",
                                         "search",
                                         "bindings",
                                         "open_tensors",
@@ -353,6 +356,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
     CLV_TRY(clv_plan_read_pipeline(root, plan, err));
     CLV_TRY(clv_plan_read_transfers(root, plan, arena, err));
     CLV_TRY(clv_plan_read_collectives(root, plan, arena, err));
+    CLV_TRY(clv_plan_read_kernels(root, plan, arena, err));
     CLV_TRY(clv_plan_read_found(root, plan, arena, err));
     CLV_TRY(clv_plan_read_search(root, plan, arena, err));
     CLV_TRY(read_bindings(root, plan, arena, err));

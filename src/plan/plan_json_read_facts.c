@@ -59,6 +59,50 @@ clv_status clv_plan_read_transfers(const clv_json_at *root, clv_plan *plan, clv_
     return CLV_OK;
 }
 
+/* Numbers in a fixed order, none below 0. */
+static clv_status read_numbers(const clv_json_at *kernel, const char *key, int64_t *ret, int32_t n,
+                               clv_error *err)
+{
+    clv_json_at list, at = { 0 };
+    int32_t n_there = 0;
+
+    CLV_TRY(clv_json_member(kernel, key, true, &list, err));
+    CLV_TRY(clv_json_length(&list, &n_there, err));
+    if (n_there != n)
+        return clv_fail(err, CLV_EFORMAT, "%s: has %d numbers, expected %d", CLV_PLAN_PATH(&list),
+                        (int)n_there, (int)n);
+    for (int32_t i = 0; i < n; i++) {
+        at = clv_json_element(&list, i, i ? &at : NULL);
+        CLV_TRY(clv_plan_read_count(&at, &ret[i], err));
+    }
+    return CLV_OK;
+}
+
+clv_status clv_plan_read_kernels(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
+                                 clv_error *err)
+{
+    static const char *const keys[] = { "name", "kind",     "device", "operators",
+                                        "ns",   "basis_ns", NULL };
+    clv_json_at at = { 0 };
+    clv_plan_list list;
+
+    CLV_TRY(clv_plan_get_list(root, "kernels", sizeof *plan->kernels, arena, &list, err));
+    for (int32_t i = 0; i < list.n; i++) {
+        clv_plan_kernel *k = (clv_plan_kernel *)list.room + i;
+        at = clv_json_element(&list.at, i, i ? &at : NULL);
+        CLV_TRY(clv_json_keys(&at, keys, err));
+        CLV_TRY(clv_plan_require_string(&at, "name", arena, &k->name, err));
+        CLV_TRY(clv_plan_require_string(&at, "kind", arena, &k->kind, err));
+        CLV_TRY(clv_plan_require_int32(&at, "device", 0, plan->n_devices - 1, &k->device, err));
+        CLV_TRY(clv_plan_require_int32(&at, "operators", 0, CLV_PLAN_JSON_OPS_MAX, &k->n_ops, err));
+        CLV_TRY(read_numbers(&at, "ns", k->ns, CLV_N_TIME_CAUSES, err));
+        CLV_TRY(read_numbers(&at, "basis_ns", k->basis_ns, CLV_N_BASES, err));
+    }
+    plan->kernels = list.room;
+    plan->n_kernels = list.n;
+    return CLV_OK;
+}
+
 /* -- with meshes -- */
 
 static clv_status read_kind(const clv_json_at *collective, const char **ret, clv_error *err)

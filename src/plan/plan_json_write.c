@@ -33,6 +33,7 @@ static void put_head(clv_json_out *out, const clv_plan *plan)
     put_known(out, "configuration", plan->configuration);
     put_known(out, "cluster", plan->cluster);
     put_known(out, "compiler", plan->compiler);
+    put_known(out, "runtime", plan->runtime);
     clv_json_put_string(out, "objective", clv_plan_objective_words[plan->objective]);
     if (plan->proportion > 0)
         clv_json_put_number(out, "available_memory_proportion", plan->proportion);
@@ -133,6 +134,25 @@ static void put_transfers(clv_json_out *out, const clv_plan *plan)
     clv_json_close_array(out);
 }
 
+static void put_kernels(clv_json_out *out, const clv_plan *plan)
+{
+    if (plan->n_kernels == 0)
+        return;
+    clv_json_open_array(out, "kernels");
+    for (int32_t i = 0; i < plan->n_kernels; i++) {
+        const clv_plan_kernel *k = &plan->kernels[i];
+        clv_json_open_object(out, NULL);
+        clv_json_put_string(out, "name", k->name);
+        clv_json_put_string(out, "kind", k->kind);
+        clv_json_put_int(out, "device", k->device);
+        clv_json_put_int(out, "operators", k->n_ops);
+        clv_plan_put_numbers(out, "ns", k->ns, CLV_N_TIME_CAUSES);
+        clv_plan_put_numbers(out, "basis_ns", k->basis_ns, CLV_N_BASES);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+}
+
 static void put_search(clv_json_out *out, const clv_plan *plan)
 {
     double gap = clv_plan_gap(plan);
@@ -186,6 +206,7 @@ clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **r
     put_devices(&out, plan);
     put_transfers(&out, plan);
     clv_plan_put_collectives(&out, plan);
+    put_kernels(&out, plan);
     clv_plan_put_found(&out, plan);
     put_search(&out, plan);
     put_rules(&out, plan);
@@ -214,7 +235,7 @@ static clv_status drop_reports(clv_plan *plan, clv_arena *arena, clv_error *err)
     }
     if (plan->collectives)
         plan->collectives = c;
-    plan->cluster = plan->compiler = NULL;
+    plan->cluster = plan->compiler = plan->runtime = NULL;
     plan->proportion = plan->overlap = 0;
     plan->short_bytes = plan->latency_ns = plan->period_ns = 0;
     return CLV_OK;

@@ -1,5 +1,7 @@
 #include "request/runtime_load.h"
 
+#include <string.h>
+
 #include "base/file.h"
 #include "cluster/config_file.h"
 #include "kernels/runtime_json.h"
@@ -15,4 +17,31 @@ clv_status clv_runtime_load(const char *name_or_path, const char *configs_path, 
     CLV_TRY(clv_config_locate(&search, "runtime", name_or_path, arena, &path, err));
     CLV_TRY(clv_read_file(path, FILE_MAX, arena, &text, &n, err));
     return clv_runtime_parse(text, n, path, arena, ret, err);
+}
+
+/* Where a kind's runtime is; NULL: no memory. */
+static const char *place_of(const clv_device_kind *kind, clv_arena *arena)
+{
+    bool is_beside = clv_config_is_path(kind->runtime) && *kind->runtime != '/' && kind->folder;
+    return is_beside ? clv_arena_printf(arena, "%s/%s", kind->folder, kind->runtime)
+                     : kind->runtime;
+}
+
+clv_status clv_runtime_of_cluster(const clv_cluster *cluster, const char *configs_path,
+                                  clv_arena *arena, clv_runtime **ret, clv_error *err)
+{
+    const char *all = NULL;
+    *ret = NULL;
+    for (int32_t i = 0; i < cluster->n_kinds; i++) {
+        const clv_device_kind *kind = &cluster->kinds[i];
+        if (!kind->runtime)
+            return CLV_OK;
+        const char *one = place_of(kind, arena);
+        if (!one)
+            return clv_fail_nomem(err, "a runtime");
+        if (all && strcmp(all, one) != 0)
+            return CLV_OK;
+        all = one;
+    }
+    return clv_runtime_load(all, configs_path, arena, ret, err);
 }

@@ -1,6 +1,7 @@
 #include "stages/finish.h"
 
 #include "explain/no_fit.h"
+#include "explain/plan_kernels.h"
 #include "plan/plan.h"
 #include "plan/plan_check.h"
 #include "proto/fingerprint.h"
@@ -97,6 +98,9 @@ clv_status clv_stage_finish(clv_stage_search *s, const clv_partition_result *res
                                      &verdict, report, err));
     CLV_TRY(clv_plan_make(&s->workload, whole, &(clv_judged){ &best, &verdict, report }, s->arena,
                           &plan, err));
+    if (report && !req->terse)
+        CLV_TRY(clv_plan_add_whole_kernels(s->workload.costs, s->workload.cluster, s->arena, plan,
+                                           err));
     clv_manual_mark_plan(s, plan);
     CLV_TRY(req->sharding_nodes ? clv_rule_state_find_broken(&s->rules, g, plan, s->arena, err)
                                 : clv_rule_state_check(&s->rules, g, plan, s->arena, err));

@@ -234,9 +234,9 @@ Test(units, shows_times_and_flops)
     char b[32];
     cr_assert_str_eq(clv_show_time(b, 0), "0 ns");
     cr_assert_str_eq(clv_show_time(b, 999), "999 ns");
-    cr_assert_str_eq(clv_show_time(b, 2713000), "2.713 ms");
-    cr_assert_str_eq(clv_show_time(b, 999960), "1.000 ms");
-    cr_assert_str_eq(clv_show_time(b, 9999600), "10.00 ms");
+    cr_assert_str_eq(clv_show_time(b, 2713000), "2.71 ms");
+    cr_assert_str_eq(clv_show_time(b, 999960), "1.00 ms");
+    cr_assert_str_eq(clv_show_time(b, 9999600), "10.0 ms");
     cr_assert_str_eq(clv_show_flops(b, 123.4e9), "123.4 GFLOP");
     cr_assert_str_eq(clv_show_flops(b, 0.5), "0.500 FLOP");
     cr_assert_lt(strlen(clv_show_flops(b, 1e300)), 31);
@@ -248,12 +248,12 @@ Test(units, shows_times_and_flops)
 Test(units, shows_numbers_with_as_many_digits)
 {
     char b[32];
-    cr_assert_str_eq(clv_show_number(b, 37.7), "37.70");
-    cr_assert_str_eq(clv_show_number(b, 400), "400.0");
+    cr_assert_str_eq(clv_show_number(b, 37.7), "37.7");
+    cr_assert_str_eq(clv_show_number(b, 400), "400");
     cr_assert_str_eq(clv_show_number(b, 999.96), "1000");
     cr_assert_str_eq(clv_show_number(b, 1e9), "1000000000");
-    cr_assert_str_eq(clv_show_number(b, 0.0125), "0.01250");
-    cr_assert_str_eq(clv_show_number(b, 0.99996), "1.000");
+    cr_assert_str_eq(clv_show_number(b, 0.0125), "0.0125");
+    cr_assert_str_eq(clv_show_number(b, 0.99996), "1.00");
     cr_assert_lt(strlen(clv_show_number(b, 1e-300)), 31);
     cr_assert_lt(strlen(clv_show_number(b, 1e300)), 31);
     cr_assert_lt(strlen(clv_show_number(b, INFINITY)), 31);

@@ -156,10 +156,9 @@ Test(probe, the_description_gives_the_fitted_times)
     clv_error err = { 0 };
 
     cr_assert_eq(clv_calibration_json(&c, arena, &text, &n, &err), CLV_OK);
-    cr_assert_eq(
-        clv_cluster_parse(&(clv_cluster_source){ text, n, "calibrated.json", NULL, NULL, false },
-                          arena, &cluster, &err),
-        CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_cluster_parse(&(clv_cluster_source){ text, n, "calibrated.json", NULL, NULL },
+                                   arena, &cluster, &err),
+                 CLV_OK, "%s", err.message);
     cr_assert_eq(cluster->n_devices, 2);
     const clv_device_kind *kind = clv_device_kind_of(cluster, 0);
     clv_op_cost relu = { .share = 1,
@@ -203,7 +202,7 @@ Test(probe, the_description_says_where_its_numbers_are_from)
     c.devices = 1; /* a cluster of one has no levels to speak of, and is valid all the same */
     clv_cluster *cluster;
     cr_assert_eq(clv_calibration_json(&c, arena, &text, &n, &err), CLV_OK);
-    cr_expect_eq(clv_cluster_parse(&(clv_cluster_source){ text, n, "one.json", NULL, NULL, false },
-                                   arena, &cluster, &err),
+    cr_expect_eq(clv_cluster_parse(&(clv_cluster_source){ text, n, "one.json", NULL, NULL }, arena,
+                                   &cluster, &err),
                  CLV_OK, "%s", err.message);
 }

@@ -38,8 +38,7 @@ static clv_cluster *parse(const char *text)
     clv_cluster *c = NULL;
     clv_error err = { 0 };
     clv_status s = clv_cluster_parse(
-        &(clv_cluster_source){ text, strlen(text), "test.json", NULL, NULL, false }, arena, &c,
-        &err);
+        &(clv_cluster_source){ text, strlen(text), "test.json", NULL, NULL }, arena, &c, &err);
     cr_assert_eq(s, CLV_OK, "%s", err.message);
     return c;
 }
@@ -201,12 +200,12 @@ Test(cluster_json, a_kind_beside_the_cluster_comes_before_the_configs_path)
     clv_cluster *c = NULL;
 
     clv_status beside = clv_cluster_parse(
-        &(clv_cluster_source){ text, strlen(text), "t", folder, CONFIGS, false }, arena, &c, NULL);
+        &(clv_cluster_source){ text, strlen(text), "t", folder, CONFIGS }, arena, &c, NULL);
     cr_assert_eq(beside, CLV_OK);
     cr_assert_str_eq(c->kinds[0].name, "mine");
     clv_status path_only = clv_cluster_parse(
-        &(clv_cluster_source){ text, strlen(text), "t", NULL, ":/nowhere::" CONFIGS, false }, arena,
-        &c, NULL);
+        &(clv_cluster_source){ text, strlen(text), "t", NULL, ":/nowhere::" CONFIGS }, arena, &c,
+        NULL);
     cr_assert_eq(path_only, CLV_OK);
     cr_assert_str_eq(c->kinds[0].name, "h100-sxm");
     remove(path);
@@ -221,10 +220,9 @@ Test(cluster_json, a_kind_named_twice_is_read_once)
         "\"name\": \"c\"}], \"levels\": [{\"name\": \"w\", \"size\": 3, \"bandwidth\": " V(
             "\"1GB/s\"") ", \"latency\": " V("\"0ns\"") "}]}";
     clv_cluster *c = NULL;
-    cr_assert_eq(
-        clv_cluster_parse(&(clv_cluster_source){ text, strlen(text), "t", NULL, CONFIGS, false },
-                          arena, &c, NULL),
-        CLV_OK);
+    cr_assert_eq(clv_cluster_parse(&(clv_cluster_source){ text, strlen(text), "t", NULL, CONFIGS },
+                                   arena, &c, NULL),
+                 CLV_OK);
     cr_assert_eq(c->n_kinds, 2);
     cr_assert_eq(c->devices[0].kind, c->devices[2].kind);
     cr_assert_neq(c->devices[0].kind, c->devices[1].kind);
@@ -324,7 +322,7 @@ Test(cluster_json, the_examples_of_the_manual_work)
         clv_status s =
             device ? clv_device_parse(from, (size_t)(end - from), "cluster.md", arena, &k, &err)
                    : clv_cluster_parse(&(clv_cluster_source){ from, (size_t)(end - from),
-                                                              "cluster.md", NULL, CONFIGS, false },
+                                                              "cluster.md", NULL, CONFIGS },
                                        arena, &c, &err);
         cr_assert_eq(s, CLV_OK, "%s", err.message);
         devices += device;
@@ -371,8 +369,8 @@ Test(cluster_json, survives_running_out_of_memory_anywhere)
             clv_cluster *c = NULL;
             clv_error err = { 0 };
             s = clv_cluster_parse(
-                &(clv_cluster_source){ text[i], strlen(text[i]), "t", NULL, CONFIGS, false }, small,
-                &c, &err);
+                &(clv_cluster_source){ text[i], strlen(text[i]), "t", NULL, CONFIGS }, small, &c,
+                &err);
             cr_assert(s == CLV_OK || (s == CLV_ENOMEM && !c), "%d: %s", (int)s, err.message);
             failures += s != CLV_OK;
             clv_arena_free(small);

@@ -21,8 +21,7 @@ static void open_device(void)
     clv_error err = { 0 };
     cr_assert_eq(clv_device_load("h100-sxm", configs, arena, &device, &err), CLV_OK, "%s",
                  err.message);
-    clv_times_source source = { "h100-sxm", NULL, configs };
-    cr_assert_eq(clv_device_load_times(&source, arena, &device, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_device_load_times(&device, configs, arena, &err), CLV_OK, "%s", err.message);
     cr_assert_not_null(device.times);
 }
 static void close_device(void) { clv_arena_free(arena); }
@@ -269,9 +268,8 @@ Test(kernel_times, every_device_that_names_tables_has_them)
     const char *configs = TEST_SOURCE_DIR "/configs";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         clv_device_kind k = { 0 };
-        clv_times_source source = { names[i], NULL, configs };
         cr_assert_eq(clv_device_load(names[i], configs, arena, &k, NULL), CLV_OK);
-        cr_assert_eq(clv_device_load_times(&source, arena, &k, NULL), CLV_OK);
+        cr_assert_eq(clv_device_load_times(&k, configs, arena, NULL), CLV_OK);
         cr_assert_not_null(k.times);
         cr_expect_str_eq(k.times->name, names[i]);
         cr_expect_gt(k.cache_bytes, 0);
@@ -282,10 +280,11 @@ Test(kernel_times, tables_that_are_not_there)
 {
     clv_error err = { 0 };
     clv_device_kind k = { .name = "d", .measured = "nowhere" };
-    clv_times_source source = { "d.json", NULL, TEST_SOURCE_DIR "/configs" };
-    cr_assert_eq(clv_device_load_times(&source, arena, &k, &err), CLV_EFORMAT);
-    cr_expect(strstr(err.message, "d.json: measured is 'nowhere', which is not there; known are"),
-              "%s", err.message);
+    cr_assert_eq(clv_device_load_times(&k, TEST_SOURCE_DIR "/configs", arena, &err), CLV_EFORMAT);
+    cr_expect(
+        strstr(err.message, "device 'd': measured is 'nowhere', which is not there; known are"),
+        "%s", err.message);
     k.measured = "../x.json";
-    cr_assert_eq(clv_device_load_times(&source, arena, &k, &err), CLV_EFORMAT, "no folder");
+    cr_assert_eq(clv_device_load_times(&k, TEST_SOURCE_DIR "/configs", arena, &err), CLV_EFORMAT,
+                 "no folder");
 }

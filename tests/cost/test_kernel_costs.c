@@ -61,8 +61,9 @@ static clv_op_cost *cost_of(const made *m, const clv_costs *costs, const char *l
 static const clv_device_kind *h100(clv_arena *arena)
 {
     clv_cluster *c;
-    cr_assert_eq(clv_cluster_load_measured("dgx-h100", TEST_SOURCE_DIR "/configs", arena, &c, NULL),
-                 CLV_OK);
+    const char *configs = TEST_SOURCE_DIR "/configs";
+    cr_assert_eq(clv_cluster_load("dgx-h100", configs, arena, &c, NULL), CLV_OK);
+    cr_assert_eq(clv_cluster_load_times(c, configs, arena, NULL), CLV_OK);
     return &c->kinds[0];
 }
 
@@ -147,8 +148,9 @@ Test(kernel_costs, collectives_take_what_was_measured)
     const clv_mesh *mesh;
     const clv_comms *comms, *plain;
     const clv_comm_options measured = { .measured = true };
-    cr_assert_eq(clv_cluster_load_measured("dgx-h100", TEST_SOURCE_DIR "/configs", arena, &c, NULL),
-                 CLV_OK);
+    const char *configs = TEST_SOURCE_DIR "/configs";
+    cr_assert_eq(clv_cluster_load("dgx-h100", configs, arena, &c, NULL), CLV_OK);
+    cr_assert_eq(clv_cluster_load_times(c, configs, arena, NULL), CLV_OK);
     cr_assert_eq(clv_mesh_form_parse("8", arena, &form, NULL), CLV_OK);
     cr_assert_eq(clv_mesh_make(&form, c, CLV_MESH_ALL_DEVICES, arena, &mesh, NULL), CLV_OK);
     cr_assert_eq(clv_comms_make(c, mesh, &measured, arena, &comms, NULL), CLV_OK);

@@ -38,18 +38,6 @@ Test(text, what_is_not_printable_is_escaped)
     cr_expect_str_eq(clv_show_name(arena, (clv_str){ "a\0b", 3 }), "a\\x00b");
 }
 
-/* The latency and throughput of the second example in PopRT's manual: 1000 / x. */
-Test(text, numbers_are_the_shortest_that_read_back_the_same)
-{
-    clv_text t = { .arena = arena };
-    clv_text_number(&t, 2.712721824645996);
-    clv_text_printf(&t, " ");
-    clv_text_number(&t, 1000 / 2.712721824645996);
-    clv_text_printf(&t, " ");
-    clv_text_number(&t, 0.1);
-    cr_expect_str_eq(clv_text_end(&t), "2.712721824645996 368.6334481164495 0.1");
-}
-
 Test(text, strings_are_quoted_as_in_a_python_list)
 {
     clv_text t = { .arena = arena };

@@ -56,8 +56,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     clv_device_kind kind;
     must(arena != NULL);
     try_json(text, size);
-    clv_status s = clv_cluster_parse(&(clv_cluster_source){ text, size, "fuzz", NULL, NULL, false },
-                                     arena, &c, &err);
+    clv_status s =
+        clv_cluster_parse(&(clv_cluster_source){ text, size, "fuzz", NULL, NULL }, arena, &c, &err);
     must((s == CLV_OK) == (c != NULL) && (s == CLV_OK || err.message[0]));
     if (c)
         walk(c);

@@ -44,9 +44,8 @@ static void check_file(const clv_fit *fit, clv_arena *arena)
     clv_cluster *cluster = NULL;
     clv_status s = clv_calibration_json(&c, arena, &text, &n, &err);
     check_error(s, &err);
-    must(s != CLV_OK ||
-         clv_cluster_parse(&(clv_cluster_source){ text, n, "fuzz", NULL, NULL, false }, arena,
-                           &cluster, &err) == CLV_OK);
+    must(s != CLV_OK || clv_cluster_parse(&(clv_cluster_source){ text, n, "fuzz", NULL, NULL },
+                                          arena, &cluster, &err) == CLV_OK);
 }
 
 static void fit_times(const double *least_s, clv_arena *arena)

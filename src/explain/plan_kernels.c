@@ -1,0 +1,136 @@
+#include "explain/plan_kernels.h"
+
+#include "cost/op_time.h"
+#include "graph/ops.h"
+
+#define WHAT "the kernels of a plan"
+#define NONE (-1)
+
+typedef struct {
+    const clv_run_order *order;
+    const clv_kernels *kernels; /* NULL: each operator is one */
+    clv_plan_kernel *made;
+    int32_t *last_of; /* by kernel of the model: the last one made of it */
+    int32_t *before;  /* by one that is made: the one before it of the same kernel */
+    int32_t n;
+    clv_arena *arena;
+} builder;
+
+static const char *kind_of_operator(const clv_costs *costs, clv_op op)
+{
+    const clv_op_info *info = clv_op_at(costs->graph, op);
+    clv_flops_kind flops = info->kind >= 0 ? clv_op_def_at(info->kind)->flops : CLV_FLOPS_NONE;
+    if (flops == CLV_FLOPS_CONV || flops == CLV_FLOPS_CONV_TRANSPOSE ||
+        flops == CLV_FLOPS_DEFORM_CONV)
+        return "convolution";
+    if (flops == CLV_FLOPS_ATTENTION)
+        return clv_kernel_kind_name(CLV_KERNEL_ATTENTION);
+    return clv_kernel_kind_name(costs->of[op.i].matmul_flops > 0 ? CLV_KERNEL_PRODUCT
+                                                                 : CLV_KERNEL_MEMORY);
+}
+
+/* Of the model; NULL: an operator by itself. */
+static const clv_kernel *kernel_of(const builder *b, clv_op op)
+{
+    int32_t k = b->kernels ? b->kernels->of[op.i] : NONE;
+    return k < 0 ? NULL : &b->kernels->at[k];
+}
+
+static const char *kind_of(const builder *b, const clv_running *run)
+{
+    const clv_costs *costs = b->order->costs;
+    if (run->op.i < 0)
+        return run->collective;
+    const clv_kernel *k = kernel_of(b, run->op);
+    if (k && k->kind == CLV_KERNEL_ATTENTION)
+        return clv_kernel_kind_name(k->kind);
+    return kind_of_operator(costs, k ? k->anchor : run->op);
+}
+
+static clv_str name_of(const builder *b, const clv_running *run)
+{
+    if (run->op.i < 0)
+        return run->tensor;
+    const clv_kernel *k = kernel_of(b, run->op);
+    return clv_op_at(b->order->costs->graph, k ? k->anchor : run->op)->label;
+}
+
+/* The one that is made of the operator's kernel on its device; a new one. */
+static clv_status place_of(builder *b, const clv_running *run, clv_plan_kernel **ret,
+                           clv_error *err)
+{
+    int32_t k = run->op.i < 0 || !b->kernels ? NONE : b->kernels->of[run->op.i];
+    for (int32_t i = k < 0 ? NONE : b->last_of[k]; i >= 0; i = b->before[i])
+        if (b->made[i].device == run->device) {
+            *ret = &b->made[i];
+            return CLV_OK;
+        }
+    const char *name = clv_arena_printf(b->arena, "%.*s", CLV_STR_ARG(name_of(b, run)));
+    if (!name)
+        return clv_fail_nomem(err, WHAT);
+    b->before[b->n] = k < 0 ? NONE : b->last_of[k];
+    if (k >= 0)
+        b->last_of[k] = b->n;
+    *ret = &b->made[b->n++];
+    **ret = (clv_plan_kernel){ .name = name, .kind = kind_of(b, run), .device = run->device };
+    return CLV_OK;
+}
+
+static clv_status add_running(builder *b, const clv_running *run, clv_error *err)
+{
+    const clv_run_order *o = b->order;
+    const clv_device_kind *kind = clv_device_kind_of(o->cluster, run->device);
+    double proportion = o->proportion > 0 ? o->proportion : kind->workspace_proportion;
+    clv_time_parts parts =
+        clv_op_time_parts(run->cost, kind, clv_op_workspace(run->cost, kind, proportion));
+    clv_plan_kernel *kernel = NULL;
+    int64_t alone = 0;
+    for (int32_t c = 0; c < CLV_N_TIME_CAUSES; c++)
+        alone += c == CLV_TIME_COMMUNICATION ? 0 : parts.ns[c];
+    if (alone + parts.ns[CLV_TIME_COMMUNICATION] == 0)
+        return CLV_OK;
+    CLV_TRY(place_of(b, run, &kernel, err));
+    kernel->n_ops += run->op.i >= 0;
+    for (int32_t c = 0; c < CLV_N_TIME_CAUSES; c++)
+        kernel->ns[c] += parts.ns[c];
+    kernel->basis_ns[parts.basis] += alone;
+    kernel->basis_ns[parts.communication_basis] += parts.ns[CLV_TIME_COMMUNICATION];
+    return CLV_OK;
+}
+
+clv_status clv_plan_add_kernels(const clv_run_order *order, clv_arena *arena, clv_plan *plan,
+                                clv_error *err)
+{
+    const clv_kernels *kernels = order->costs->kernels;
+    builder b = { .order = order,
+                  .kernels = kernels,
+                  .made = CLV_NEW_ARRAY(arena, clv_plan_kernel, order->n),
+                  .last_of = CLV_NEW_ARRAY(arena, int32_t, kernels ? kernels->n : 0),
+                  .before = CLV_NEW_ARRAY(arena, int32_t, order->n),
+                  .arena = arena };
+    if (!b.made || !b.last_of || !b.before)
+        return clv_fail_nomem(err, WHAT);
+    for (int32_t k = 0; kernels && k < kernels->n; k++)
+        b.last_of[k] = NONE;
+    for (int32_t i = 0; i < order->n; i++)
+        if (order->at[i].device >= 0)
+            CLV_TRY(add_running(&b, &order->at[i], err));
+    plan->kernels = b.made;
+    plan->n_kernels = b.n;
+    return CLV_OK;
+}
+
+clv_status clv_plan_add_whole_kernels(const clv_costs *costs, const clv_cluster *cluster,
+                                      clv_arena *arena, clv_plan *plan, clv_error *err)
+{
+    const clv_graph *g = costs->graph;
+    clv_running *at = CLV_NEW_ARRAY(arena, clv_running, g->n_ops);
+    if (!at)
+        return clv_fail_nomem(err, WHAT);
+    for (int32_t i = 0; i < g->n_ops; i++)
+        at[i] = (clv_running){ .op = { i },
+                               .device = plan->device_of_op[g->ops[i].file_index],
+                               .cost = &costs->of[i] };
+    const clv_run_order order = { costs, cluster, plan->proportion, at, g->n_ops };
+    return clv_plan_add_kernels(&order, arena, plan, err);
+}
