@@ -154,6 +154,7 @@ void clv_kernel_costs_apply(const clv_kernels *kernels, clv_costs *costs)
     for (int32_t i = 0; i < costs->graph->n_ops; i++) {
         costs->of[i].starts = 0;
         costs->of[i].captured = kernels->runtime->graph;
+        costs->of[i].quantised = kernels->runtime->quantised;
         if (kernels->of[i] < 0) { /* also what makes masks that kernels know */
             clv_op_cost *c = &costs->of[i];
             c->flops = c->matmul_flops = c->read_bytes = c->write_bytes = c->workspace_bytes = 0;

@@ -89,6 +89,7 @@ static void add_rule_and_cost(clv_key *k, const clv_factors *f, const clv_op_cos
     clv_key_add(k, (int64_t)(c->share * SHARE_UNITS));
     clv_key_add(k, (int64_t)(c->starts * SHARE_UNITS));
     clv_key_add(k, c->captured);
+    clv_key_add(k, c->quantised);
     clv_key_add(k, c->result);
 }
 

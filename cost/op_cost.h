@@ -22,9 +22,10 @@ typedef struct {
     int32_t speed;          /* 1 + its speed (graph/ops.h), for devices that know it; 0: none */
     clv_kernel_shape shape; /* its sizes, where devices may have measured times for them */
     double share;           /* of the product that it is packed into, of n / share columns; 1 */
-    double starts; /* of kernels that begin with it: 1, a share of one, 0 inside a kernel */
-    bool result;   /* writes the result of its kernel's product, which measured times count */
-    bool captured; /* a graph starts it, not the host */
+    double starts;  /* of kernels that begin with it: 1, a share of one, 0 inside a kernel */
+    bool result;    /* writes the result of its kernel's product, which measured times count */
+    bool captured;  /* a graph starts it, not the host */
+    bool quantised; /* its activations come in the product's type, and need not be brought to it */
 } clv_op_cost;
 
 typedef struct {

@@ -94,6 +94,7 @@ static void scale_work(const clv_op_cost *whole, const clv_factors *f, const int
     ret->share = whole->share;
     ret->starts = whole->starts;
     ret->captured = whole->captured;
+    ret->quantised = whole->quantised;
     ret->result = whole->result;
     for (int32_t i = 0; i < f->n_factors; i++) {
         int64_t part = clv_factor_part(&f->factors[i], n_parts[i]);

@@ -156,8 +156,8 @@ static const cli_option options[N_OPTIONS] = {
     [RUNTIME] = { .name = "--runtime",
                   .kind = CLI_TEXT,
                   .value = "NAME|FILE",
-                  .help = "who forms kernels: none, onnxruntime, engine; as the devices\n"
-                          "say, engine for accelerators" },
+                  .help = "who forms kernels: none, onnxruntime, engine, serving;\n"
+                          "as the devices say, engine for accelerators" },
     [BACKWARD] = { .name = "--backward",
                    .kind = CLI_TEXT,
                    .value = "NODE,...|none",

@@ -161,3 +161,13 @@ bool clv_start_ns(const clv_kernel_times *times, double *ret)
         *ret = t->table.ns[0];
     return t != NULL;
 }
+
+double clv_quantising_ns(const clv_kernel_times *times, clv_dtype math, clv_dtype weights)
+{
+    double start;
+    const clv_timed_table *t = clv_timed_table_find(times, CLV_TIMED_PRODUCT, clv_timed_dtype(math),
+                                                    clv_timed_dtype(weights));
+    if (!t || clv_dtype_bits(math) > 8 || !clv_start_ns(times, &start))
+        return 0;
+    return t->table.ns[0] > start ? t->table.ns[0] - start : 0; /* no time falls along an axis */
+}

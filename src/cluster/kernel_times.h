@@ -61,6 +61,11 @@ bool clv_collective_ns(const clv_kernel_times *times, const clv_timed_collective
 bool clv_memory_ns(const clv_kernel_times *times, double bytes, double *ret);
 bool clv_start_ns(const clv_kernel_times *times, double *ret);
 
+/* What of the measured time of a product goes into bringing its first operand to 8 bits or fewer,
+ * as engines call it: of the smallest product, all but the start of a kernel. The least that it
+ * is, for it grows with the operand. 0 for wider types, and where not measured. O(tables). */
+double clv_quantising_ns(const clv_kernel_times *times, clv_dtype math, clv_dtype weights);
+
 /* The table of a kind and types; NULL. O(tables). */
 const clv_timed_table *clv_timed_table_find(const clv_kernel_times *times, clv_timed kind,
                                             clv_dtype dtype, clv_dtype weights);

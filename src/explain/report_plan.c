@@ -210,6 +210,9 @@ static void put_speed(report *r)
                         "latency     %s for one run; one after another, %s runs a second\n",
                         clv_show_time((char[32]){ 0 }, p->latency_ns),
                         clv_show_number((char[32]){ 0 }, 1e9 / (double)p->latency_ns));
+    if (p->host_ns > 0)
+        clv_text_printf(&r->text, "host        %s of each run, while its devices wait\n",
+                        clv_show_time((char[32]){ 0 }, p->host_ns));
     put_throughput(r);
     put_pipeline(r);
     put_order(r);

@@ -53,9 +53,19 @@ typedef struct {
     bool packed; /* products that read the same tensor are one product */
 } clv_pattern;
 
+/* What the host does for one run of a model while its devices wait, nanoseconds: scheduling and
+ * preparing inputs, and for each sequence of the batch sampling and handing its token out. */
+typedef struct {
+    int64_t run_ns, sequence_ns;
+} clv_host_work;
+
 typedef struct {
     const char *name, *source;
-    bool graph; /* kernels are started by a captured graph, not one by one by the host */
+    const char *extends; /* a runtime that forms and starts its kernels; NULL: itself */
+    bool graph;          /* kernels are started by a captured graph, not one by one by the host */
+    bool quantised;      /* activations of a product in 8 bits or fewer are written so by the kernel
+                            before, which else the product's kernels do first */
+    clv_host_work host;
     int32_t n;
     const clv_pattern *patterns;
 } clv_runtime;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "cluster/fields.h"
 #include "graph/ops.h"
 
 #define PATH_SIZE     256
@@ -300,11 +301,62 @@ static clv_status read_starts(const clv_json_at *root, bool *ret, clv_error *err
     return CLV_OK;
 }
 
+static clv_status read_quantises(const clv_json_at *root, bool *ret, clv_error *err)
+{
+    clv_json_at member;
+    const char *name;
+    char path[PATH_SIZE];
+    CLV_TRY(clv_json_member(root, "quantises", false, &member, err));
+    if (!member.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_string(&member, &name, err));
+    *ret = strcmp(name, "producer") == 0;
+    if (!*ret && strcmp(name, "product") != 0)
+        return clv_fail(err, CLV_EFORMAT, "%s is '%.60s', expected product or producer",
+                        clv_json_path(&member, path, sizeof path), name);
+    return CLV_OK;
+}
+
+static clv_status read_host(const clv_json_at *root, clv_host_work *ret, clv_error *err)
+{
+    static const char *const keys[] = { "run", "sequence", NULL };
+    clv_json_at host;
+    CLV_TRY(clv_json_member(root, "host", false, &host, err));
+    if (!host.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_keys(&host, keys, err));
+    CLV_TRY(clv_field_time(&host, "run", &ret->run_ns, err));
+    return clv_field_time(&host, "sequence", &ret->sequence_ns, err);
+}
+
+/* The kernels of another runtime, and nothing of its own about them. */
+static clv_status read_extends(const reader *r, const clv_json_at *root, const char **ret,
+                               clv_error *err)
+{
+    static const char *const others[] = { "starts", "quantises", "sets", "patterns" };
+    clv_json_at member, other;
+    char path[PATH_SIZE];
+    CLV_TRY(clv_json_member(root, "extends", false, &member, err));
+    if (!member.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_copy_string(&member, r->arena, ret, err));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        CLV_TRY(clv_json_member(root, others[i], false, &other, err));
+        if (other.json)
+            return clv_fail(err, CLV_EFORMAT,
+                            "%s stands beside 'extends', expected the kernels of '%.60s' as "
+                            "they are, or no 'extends'",
+                            clv_json_path(&other, path, sizeof path), *ret);
+    }
+    return CLV_OK;
+}
+
 static clv_status read_runtime(clv_arena *arena, const clv_json_at *root, clv_runtime *ret,
                                clv_error *err)
 {
-    static const char *const keys[] = { "$schema", "version", "name",     "source",
-                                        "starts",  "sets",    "patterns", NULL };
+    static const char *const keys[] = { "$schema",  "version", "name",      "source",
+                                        "extends",  "starts",  "quantises", "sets",
+                                        "patterns", "host",    NULL };
     reader r = { .arena = arena, .n_defs = clv_n_op_defs() };
     clv_json_at member;
     int64_t version;
@@ -315,7 +367,12 @@ static clv_status read_runtime(clv_arena *arena, const clv_json_at *root, clv_ru
     CLV_TRY(clv_json_copy_string(&member, arena, &ret->name, err));
     CLV_TRY(clv_json_member(root, "source", true, &member, err));
     CLV_TRY(clv_json_copy_string(&member, arena, &ret->source, err));
+    CLV_TRY(read_host(root, &ret->host, err));
+    CLV_TRY(read_extends(&r, root, &ret->extends, err));
+    if (ret->extends)
+        return CLV_OK;
     CLV_TRY(read_starts(root, &ret->graph, err));
+    CLV_TRY(read_quantises(root, &ret->quantised, err));
     CLV_TRY(clv_json_member(root, "sets", false, &r.sets, err));
     return read_patterns(&r, root, ret, err);
 }

@@ -11,7 +11,8 @@
 #include "base/arena.h"
 #include "kernels/runtime.h"
 
-/* From the n bytes of a file; what names it in messages. Lives in the arena. O(bytes). */
+/* From the n bytes of a file; what names it in messages. One that extends another has no patterns
+ * yet: clv_runtime_load() fetches them. Lives in the arena. O(bytes). */
 clv_status clv_runtime_parse(const char *text, size_t n, const char *what, clv_arena *arena,
                              clv_runtime **ret, clv_error *err);
 

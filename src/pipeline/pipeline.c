@@ -65,5 +65,6 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
     CLV_TRY(req->fewest ? plan_fewest_devices(req, &analysis, arena, ret, err)
                         : plan_devices(req, &analysis, arena, ret, err));
     (*ret)->runtime = req->runtime ? req->runtime->name : "none";
+    clv_plan_add_host(*ret, analysis.host_ns);
     return CLV_OK;
 }

@@ -15,6 +15,20 @@ clv_status clv_plan_add_note(clv_plan *plan, const char *text, clv_arena *arena,
     return CLV_OK;
 }
 
+static void add_known(int64_t *ns, int64_t more_ns)
+{
+    if (*ns > 0)
+        *ns = *ns < INT64_MAX - more_ns ? *ns + more_ns : INT64_MAX;
+}
+
+void clv_plan_add_host(clv_plan *plan, int64_t host_ns)
+{
+    add_known(&plan->latency_ns, host_ns);
+    add_known(&plan->period_ns, host_ns);
+    add_known(&plan->bound_ns, host_ns);
+    plan->host_ns = host_ns;
+}
+
 bool clv_plan_has_run(const clv_plan *plan)
 {
     return plan->microbatches > 0 && plan->latency_ns > 0 && plan->period_ns > 0;

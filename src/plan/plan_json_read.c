@@ -68,7 +68,8 @@ static clv_status read_outcome(const clv_json_at *root, clv_plan *plan, clv_erro
                 : clv_plan_get_int32(root, "short_device", 0, last, &plan->short_device, err));
     CLV_TRY(clv_plan_get_count(root, "short_bytes", &plan->short_bytes, err));
     CLV_TRY(clv_plan_get_count(root, "latency_ns", &plan->latency_ns, err));
-    return clv_plan_get_count(root, "period_ns", &plan->period_ns, err);
+    CLV_TRY(clv_plan_get_count(root, "period_ns", &plan->period_ns, err));
+    return clv_plan_get_count(root, "host_ns", &plan->host_ns, err);
 }
 
 /* -- operators -- */
@@ -327,6 +328,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
                                         "short_bytes",
                                         "latency_ns",
                                         "period_ns",
+                                        "host_ns",
                                         "stages",
                                         "operators",
                                         "devices",

@@ -7,6 +7,7 @@
 #include "cost/kernel_costs.h"
 #include "graph/bindings.h"
 #include "kernels/form.h"
+#include "kernels/host.h"
 
 #define SYMBOLS_SHOWN 300 /* characters of the names that are still open */
 #define SIZE_TRIED    512 /* the largest that is tried for them: windows and patches divide it */
@@ -54,6 +55,8 @@ clv_status clv_analyse(const clv_analysed *of, clv_arena *arena, clv_analysis *r
         CLV_TRY(add_kernels(of, arena, &a, err));
     else
         CLV_TRY(clv_costs_build(of->model, a.types, arena, &a.costs, err));
+    if (of->runtime)
+        a.host_ns = clv_host_ns(&of->runtime->host, a.types, a.kernels ? a.kernels->state : NULL);
     CLV_TRY(clv_subgraphs_build(a.costs, true, arena, &a.units, err));
     *ret = a;
     return CLV_OK;

@@ -13,6 +13,7 @@ typedef struct {
     clv_subgraphs *units;       /* the smallest pieces that a search moves */
     const clv_types *types;     /* of the model as its kernels store it */
     const clv_kernels *kernels; /* NULL: each operator is one */
+    int64_t host_ns;            /* of a run, while its devices wait for the host */
 } clv_analysis;
 
 /* A model, with sizes for its symbols, and who runs it. */

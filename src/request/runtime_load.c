@@ -8,15 +8,37 @@
 
 #define FILE_MAX (1 << 20) /* bytes: ours have a few thousand */
 
+static clv_status load(const clv_config_search *search, const char *name_or_path, clv_arena *arena,
+                       const char **path, clv_runtime **ret, clv_error *err)
+{
+    const char *text;
+    size_t n;
+    CLV_TRY(clv_config_locate(search, "runtime", name_or_path, arena, path, err));
+    CLV_TRY(clv_read_file(*path, FILE_MAX, arena, &text, &n, err));
+    return clv_runtime_parse(text, n, *path, arena, ret, err);
+}
+
 clv_status clv_runtime_load(const char *name_or_path, const char *configs_path, clv_arena *arena,
                             clv_runtime **ret, clv_error *err)
 {
     const clv_config_search search = { NULL, configs_path, "runtimes" };
-    const char *path, *text;
-    size_t n;
-    CLV_TRY(clv_config_locate(&search, "runtime", name_or_path, arena, &path, err));
-    CLV_TRY(clv_read_file(path, FILE_MAX, arena, &text, &n, err));
-    return clv_runtime_parse(text, n, path, arena, ret, err);
+    const char *path, *path_of_base;
+    clv_runtime *made, *base;
+    CLV_TRY(load(&search, name_or_path, arena, &path, &made, err));
+    if (made->extends) {
+        CLV_TRY(load(&search, made->extends, arena, &path_of_base, &base, err));
+        if (base->extends)
+            return clv_fail(err, CLV_EFORMAT,
+                            "%s: extends is '%.60s', which extends '%.60s', expected a runtime "
+                            "with patterns of its own",
+                            path, made->extends, base->extends);
+        made->graph = base->graph;
+        made->quantised = base->quantised;
+        made->n = base->n;
+        made->patterns = base->patterns;
+    }
+    *ret = made;
+    return CLV_OK;
 }
 
 /* Where a kind's runtime is; NULL: no memory. */

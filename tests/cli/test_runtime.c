@@ -44,6 +44,36 @@ Test(runtime, kernels_take_less_than_their_operators)
     cr_expect(ort > engine && ort < none);
 }
 
+/* Of two sequences, in latency and period alike; the plan stays the best. */
+Test(runtime, a_serving_loop_adds_what_the_host_does)
+{
+    double engine = number("latency_ns", "--runtime engine " EXPORT),
+           serving = number("latency_ns", "--runtime serving " EXPORT),
+           host = number("host_ns", "--runtime serving " EXPORT);
+    cr_expect_eq(host, 310000 + 2 * 29000);
+    cr_expect_eq(serving, engine + host);
+    cr_expect_eq(number("period_ns", "--runtime serving " EXPORT),
+                 number("period_ns", "--runtime engine " EXPORT) + host);
+    cr_expect_eq(number("gap", "--runtime serving " EXPORT), 0);
+    run_says(folder, 0, "plan", "--no-output --devices 1 --runtime serving " EXPORT,
+             "host        368.0 us of each run, while its devices wait");
+}
+
+#define EXTENDS(base) "{\"version\":1,\"name\":\"r\",\"source\":\"s\",\"extends\":\"" base "\"}"
+
+Test(runtime, one_extends_another_that_has_patterns)
+{
+    file_write(folder, "r.json", EXTENDS("engine"), sizeof EXTENDS("engine") - 1);
+    cr_expect_eq(number("latency_ns", "--runtime r.json " EXPORT),
+                 number("latency_ns", "--runtime engine " EXPORT));
+    file_write(folder, "s.json", EXTENDS("serving"), sizeof EXTENDS("serving") - 1);
+    run_refused(folder, 65, "plan", "--no-output --runtime s.json " EXPORT,
+                "extends is 'serving', which extends 'engine', expected a runtime with patterns");
+    file_write(folder, "t.json", EXTENDS("engin"), sizeof EXTENDS("engin") - 1);
+    run_refused(folder, 2, "plan", "--no-output --runtime t.json " EXPORT,
+                "'engin' is no known runtime");
+}
+
 /* The same two layers, as operators of opset 23 and of com.microsoft. */
 Test(runtime, time_depends_on_the_model_not_on_the_export)
 {

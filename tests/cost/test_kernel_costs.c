@@ -124,6 +124,33 @@ Test(kernel_costs, a_product_takes_what_was_measured)
     clv_arena_free(m.arena);
 }
 
+/* Measured products of 8 bits bring their activations to 8 bits first: the smallest one takes four
+ * times as long as one of 16. */
+Test(kernel_costs, activations_that_come_quantised_are_not_quantised_again)
+{
+    const char *const lines[] = { "in x 4 8192", "w a 8192 8192", "MatMul x a y", "out y", NULL };
+    made m = of_lines(lines, CLV_DT_UNDEFINED);
+    const clv_device_kind *kind = h100(m.arena);
+    clv_op_cost *cost = cost_of(&m, m.costs, "y");
+    cr_expect(cost->quantised, "an engine does so");
+    cost->math = cost->shape.weights = CLV_DT_FLOAT8E4M3FN;
+    double saved = clv_quantising_ns(kind->times, CLV_DT_FLOAT8E4M3FN, CLV_DT_FLOAT8E4M3FN);
+    cr_expect(saved > 5000 && saved < 12000, "%g", saved);
+    int64_t fused = clv_op_time_ns(cost, kind, INT64_MAX);
+    cost->quantised = false;
+    cr_expect_float_eq((double)(clv_op_time_ns(cost, kind, INT64_MAX) - fused), saved, 1);
+    cost->math = cost->shape.weights = CLV_DT_BFLOAT16;
+    int64_t wide = clv_op_time_ns(cost, kind, INT64_MAX);
+    cost->quantised = true;
+    cr_expect_eq(clv_op_time_ns(cost, kind, INT64_MAX), wide);
+    cost->shape.m = 1, cost->shape.n = cost->shape.k = 32; /* still a kernel to start */
+    cost->math = cost->shape.weights = CLV_DT_FLOAT8E4M3FN;
+    double start = 0;
+    cr_assert(clv_start_ns(kind->times, &start));
+    cr_expect_geq((double)clv_op_time_ns(cost, kind, INT64_MAX), start);
+    clv_arena_free(m.arena);
+}
+
 Test(kernel_costs, units_do_not_part_what_goes_together)
 {
     const char *const lines[] = { "in x 8 64",    "in z 8 64",

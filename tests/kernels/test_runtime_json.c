@@ -33,6 +33,26 @@ Test(runtime_json, a_pattern_has_its_stages_and_sets)
     clv_arena_free(arena);
 }
 
+Test(runtime_json, one_that_extends_another_has_the_host_and_no_patterns)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_runtime *r = NULL;
+    clv_error err = { 0 };
+    clv_status s =
+        parse(arena,
+              "{\"version\":1,\"name\":\"r\",\"source\":\"s\",\"extends\":\"engine\",\"host\":{"
+              "\"run\":{\"value\":\"0.25ms\",\"source\":\"s\"},"
+              "\"sequence\":{\"value\":\"30us\",\"source\":\"s\"}}}",
+              &r, &err);
+    cr_assert_eq(s, CLV_OK, "%s", err.message);
+    cr_expect_str_eq(r->extends, "engine");
+    cr_expect(r->host.run_ns == 250000 && r->host.sequence_ns == 30000 && r->n == 0);
+    s = parse(arena, HEAD "\"quantises\":\"producer\",\"patterns\":[]}", &r, &err);
+    cr_assert_eq(s, CLV_OK, "%s", err.message);
+    cr_expect(r->quantised && !r->extends && r->host.run_ns == 0);
+    clv_arena_free(arena);
+}
+
 #define PATTERN(more)                                                                              \
     HEAD "\"patterns\":[{\"name\":\"x\",\"kind\":\"memory\",\"source\":\"s\"," more "}]}"
 
@@ -44,6 +64,15 @@ Test(runtime_json, what_is_wrong_is_said_with_where)
         { HEAD "\"patterns\":[],\"more\":1}", "unknown key 'more'" },
         { "{\"version\":1,\"name\":\"r\",\"source\":\"s\",\"starts\":\"soon\",\"patterns\":[]}",
           "starts is 'soon', expected graph or host" },
+        { HEAD "\"extends\":\"engine\",\"patterns\":[]}",
+          "starts stands beside 'extends', expected the kernels of 'engine' as they are" },
+        { HEAD "\"quantises\":\"nobody\",\"patterns\":[]}",
+          "quantises is 'nobody', expected product or producer" },
+        { HEAD "\"host\":{\"run\":{\"value\":\"1ms\",\"source\":\"s\"}},\"patterns\":[]}",
+          "host has no key 'sequence'" },
+        { HEAD "\"host\":{\"run\":{\"value\":\"-1ms\",\"source\":\"s\"},\"sequence\":{\"value\":"
+               "\"1us\",\"source\":\"s\"}},\"patterns\":[]}",
+          "host.run.value is '-1ms'" },
         { PATTERN("\"start\":[]"), "patterns[0].start is empty" },
         { PATTERN("\"start\":[\"MatMull\"]"), "start[0] is 'MatMull', expected an operator" },
         { PATTERN("\"start\":[\"@none\"]"), "'@none', expected the name of one of the sets" },

@@ -22,7 +22,7 @@ COSTS = [*MODEL, "src/kernels", "src/problem", "cost"]
 MAY = {
     "src/base": [],
     "src/graph": [B],
-    "src/kernels": [B, G],
+    "src/kernels": [B, G, C],
     "src/cluster": [B, G],
     "src/problem": [B],
     "src/sharding": [B, G, C],

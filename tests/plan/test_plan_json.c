@@ -52,6 +52,7 @@ static clv_plan two_stages(void)
                        .device_of_op = device_of,
                        .latency_ns = 123456789,
                        .period_ns = 100,
+                       .host_ns = 60,
                        .transfers = transfers,
                        .n_transfers = 1,
                        .search = "default",
@@ -93,6 +94,7 @@ Test(plan_json, gives_back_every_field)
     cr_assert_eq(back->devices[2].stage, -1);
     cr_assert_eq(back->latency_ns, 123456789);
     cr_assert_eq(back->period_ns, 100);
+    cr_assert_eq(back->host_ns, 60);
     cr_assert_eq(back->n_transfers, 1);
     cr_assert_str_eq(back->transfers[0].tensor, "x1");
     cr_assert_eq(back->transfers[0].to, 1);
@@ -104,6 +106,19 @@ Test(plan_json, gives_back_every_field)
     cr_assert_float_eq(clv_plan_gap(back), 0.01, 1e-12);
     cr_assert_str_eq(back->bindings[0], "batch=8");
     cr_assert_str_eq(back->notes[0], "a \"note\"\n\x01");
+}
+
+Test(plan_json, what_the_host_does_is_in_all_times_that_are_known)
+{
+    clv_plan plan = two_stages();
+    plan.host_ns = 0;
+    clv_plan_add_host(&plan, 30);
+    cr_expect(plan.latency_ns == 123456819 && plan.period_ns == 130 && plan.bound_ns == 129);
+    cr_expect_eq(plan.host_ns, 30);
+    plan.bound_ns = 0;
+    plan.latency_ns = INT64_MAX - 10;
+    clv_plan_add_host(&plan, 30);
+    cr_expect(plan.latency_ns == INT64_MAX && plan.bound_ns == 0);
 }
 
 /* Older files say nothing of a bound; where none is known it is null. */
