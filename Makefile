@@ -91,10 +91,11 @@ bench-weights: deps
 	python3 tests/bench/weights.py build/bench/cleave --scratch build/bench/weights $(WEIGHTS)
 
 # Do times hold on real accelerators? MEASURED: a folder of measured kernels for each device and served.csv.
+# SERVED="--exports FOLDER --served": exported models, served models only.
 bench-measured: deps
 	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
 	cmake --build build/bench -j$(JOBS) --target cleave_cli
-	/usr/bin/python3 tests/bench/measured.py build/bench/cleave $(MEASURED)
+	/usr/bin/python3 tests/bench/measured.py build/bench/cleave $(MEASURED) $(SERVED)
 
 # Are plans for this machine's processor as fast and as large as predicted? PREDICT="--rounds 20" and
 # more for tests/bench/predict.py.
