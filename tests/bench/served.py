@@ -26,6 +26,9 @@ SERVED = {("Llama-3.1-70B", "h200_sxm", "fp8"): ("70b", ["--weights", "fp8"]),
 # Keys and values are stored in 8 bits by TensorRT-LLM where weights are (its FP8 recipe, quantize.py of its Llama example),
 # by vLLM in the model's own type unless --kv-cache-dtype says otherwise (its engine arguments).
 NARROW_KV = {"trtllm"}
+# TensorRT-LLM takes a request in when all it may write fits (its scheduler policy GUARANTEED_NO_EVICT, the default); vLLM when
+# its prompt does, and puts requests back when memory is full, so that those are there that fit half done.
+RESERVES = {"trtllm"}
 # exported files that are taken where they are: of a decode step, and of a prefill
 EXPORTS = {"8b": ("llama3_8b_decode.dyn.onnx", "llama3_8b_decode.dyn.onnx"),
            "70b": (None, "llama3_70b_prefill.dyn.onnx")}
@@ -92,7 +95,8 @@ class Row:
         rate = PREFILL_RATE[r["system"], precision] * self.tp
         share = self.asked / self.osl * 2e3 * PARAMETERS[sizes] * self.isl / rate
         self.is_decode = share < PREFILL_SHARE * self.tpot
-        self.batch = planner.batch_that_fits(self.tp, self.asked, self.isl + self.osl, kv)
+        held = self.isl + (self.osl if self.backend in RESERVES else self.osl // 2)
+        self.batch = planner.batch_that_fits(self.tp, self.asked, held, kv)
         self.step, self.host = planner.step(self.tp, max(self.batch, 1), self.isl + self.osl // 2, kv) or (0, 0)
         self.prefill, self.prefill_host = planner.prefill(self.tp, self.isl, kv) or (0, 0)
         self.mixed = self.step + self.batch / self.osl * self.prefill
