@@ -86,7 +86,10 @@ static void put_devices(const clv_plan *plan, clv_text *text)
 {
     static const char *const titles[] = { "time of",        ">compute", ">memory", ">launch",
                                           ">communication", ">idle",    ">all" };
-    clv_table table = clv_table_of(titles, 7);
+    static const char *const with_host[] = { "time of",        ">compute", ">memory", ">launch",
+                                             ">communication", ">idle",    ">host",   ">all" };
+    bool waits = plan->host_ns > 0;
+    clv_table table = clv_table_of(waits ? with_host : titles, waits ? 8 : 7);
     total *of = CLV_NEW_ARRAY(text->arena, total, plan->n_devices);
     text->failed |= !of;
     if (!of)
@@ -94,15 +97,16 @@ static void put_devices(const clv_plan *plan, clv_text *text)
     for (int32_t i = 0; i < plan->n_kernels; i++)
         add(&of[plan->kernels[i].device], &plan->kernels[i]);
     for (int32_t d = 0; d < plan->n_devices; d++) {
-        const char *cells[7] = { NULL };
-        int64_t run = run_of(plan), busy = time_of(&of[d]);
+        const char *cells[8] = { NULL };
+        int64_t run = run_of(plan), known = time_of(&of[d]) + plan->host_ns;
         if (!clv_report_is_shown(plan, d))
             continue;
         cells[0] = clv_report_devices_name(plan, d, text);
         for (int32_t c = 0; c < CLV_N_TIME_CAUSES; c++)
             cells[1 + c] = clv_cell_time(text, of[d].ns[c]);
-        cells[5] = clv_cell_time(text, run > busy ? run - busy : 0);
-        cells[6] = clv_cell_time(text, run > busy ? run : busy);
+        cells[5] = clv_cell_time(text, run > known ? run - known : 0);
+        cells[6] = clv_cell_time(text, plan->host_ns);
+        cells[waits ? 7 : 6] = clv_cell_time(text, run > known ? run : known);
         clv_table_row(&table, text, cells);
     }
     clv_text_printf(text, "\n");
