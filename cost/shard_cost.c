@@ -5,6 +5,24 @@
 #include "cost/shapes.h"
 #include "graph/ops.h"
 
+/* n * part / whole, rounded up; part is at most whole, so it fits. */
+static int64_t share(int64_t n, int64_t part, int64_t whole)
+{
+    clv_int128 product = (clv_int128)n * part;
+    return whole > 0 ? (int64_t)((product + whole - 1) / whole) : n;
+}
+
+/* Of a part that takes so many bytes without what is stored beside the elements, as scales of
+ * blocks are: with its share of that. */
+static int64_t stored_bytes(int64_t part_bytes, const clv_type *type, int64_t whole_bytes)
+{
+    int64_t dense_bytes, elems = clv_type_elems(type);
+    if (elems > 0 && clv_dtype_bytes(type->dtype, elems, &dense_bytes) && dense_bytes > 0 &&
+        dense_bytes < whole_bytes && part_bytes < dense_bytes)
+        return share(whole_bytes, part_bytes, dense_bytes);
+    return part_bytes < whole_bytes ? part_bytes : whole_bytes;
+}
+
 int64_t clv_part_bytes(const clv_mesh *mesh, const clv_layout *layout, const clv_type *type,
                        int64_t whole_bytes)
 {
@@ -13,8 +31,7 @@ int64_t clv_part_bytes(const clv_mesh *mesh, const clv_layout *layout, const clv
         return 0;
     if (!clv_split_of_type(type, &split))
         return whole_bytes;
-    int64_t bytes = clv_layout_bytes(layout, mesh, &split);
-    return bytes < whole_bytes ? bytes : whole_bytes;
+    return stored_bytes(clv_layout_bytes(layout, mesh, &split), type, whole_bytes);
 }
 
 int64_t clv_factor_part(const clv_factor *f, int64_t n)
@@ -73,14 +90,8 @@ int64_t clv_operand_part_bytes(const clv_factors *f, const clv_operand_factors *
     if (!has_parts(operand, type))
         return whole_bytes;
     int64_t elems = part_elems(f, operand, n_parts, type);
-    return clv_dtype_bytes(type->dtype, elems, &bytes) && bytes < whole_bytes ? bytes : whole_bytes;
-}
-
-/* n * part / whole, rounded up; part is at most whole, so it fits. */
-static int64_t share(int64_t n, int64_t part, int64_t whole)
-{
-    clv_int128 product = (clv_int128)n * part;
-    return whole > 0 ? (int64_t)((product + whole - 1) / whole) : n;
+    return clv_dtype_bytes(type->dtype, elems, &bytes) ? stored_bytes(bytes, type, whole_bytes)
+                                                       : whole_bytes;
 }
 
 static void scale_work(const clv_op_cost *whole, const clv_factors *f, const int64_t *n_parts,

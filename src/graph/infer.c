@@ -83,6 +83,9 @@ static clv_status set_bytes(const clv_graph *graph, int32_t t, clv_types *types,
     if (elems < 0 || !clv_dtype_bytes(type->dtype, elems, &types->bytes[t]))
         return clv_fail(err, CLV_EFORMAT, "tensor '%.*s': its size does not fit 64 bits",
                         CLV_STR_ARG(info->name));
+    if (info->role == CLV_TENSOR_WEIGHT && clv_dtype_bits(type->dtype) > 0 &&
+        graph->weights[info->weight].bytes > types->bytes[t])
+        types->bytes[t] = graph->weights[info->weight].bytes; /* with scales of its blocks */
     return CLV_OK;
 }
 

@@ -59,6 +59,12 @@ static bool is_returned(const clv_graph *g, const clv_op_info *op)
     return false;
 }
 
+/* Types of 4 bits have a scale for each block of weights: INT4 one of 16 bits for 32 of them, which
+ * is what ONNX Runtime GenAI's builder writes (MatMulNBits), NVFP4 one of 8 bits for 16 (NVIDIA,
+ * "Introducing NVFP4 for Efficient and Accurate Low-Precision Inference", 2025). Wider types have
+ * one for a tensor or a channel, which is nothing beside it. */
+#define WEIGHTS_A_SCALE_BYTE 16
+
 static void store_as(clv_const *w, clv_dtype dtype)
 {
     int64_t bytes;
@@ -66,7 +72,7 @@ static void store_as(clv_const *w, clv_dtype dtype)
         !clv_dtype_bytes(dtype, w->elems, &bytes))
         return;
     w->dtype = dtype;
-    w->bytes = bytes;
+    w->bytes = bytes + (clv_dtype_bits(dtype) == 4 ? w->elems / WEIGHTS_A_SCALE_BYTE : 0);
 }
 
 clv_status clv_model_stored_as(const clv_model *model, clv_dtype weights, clv_arena *arena,

@@ -5,7 +5,7 @@ Usage: measured.py CLEAVE FOLDER [--exports FOLDER] [--served]
 
 FOLDER has a folder for each device with measured kernels and collectives, and served.csv: whole models as they
 were served. Prints, for each device, the errors of its measured times on those rows (cleave calibrate --score);
-then what plans say of served models (served.py).
+then what plans say of served models (served.py), and with exported models of one in several forms (forms.py).
 """
 import argparse
 import os
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+import forms
 import served
 
 DEVICES = {"a100_sxm": "a100-80gb", "h100_sxm": "h100-sxm", "h200_sxm": "h200", "b200_sxm": "b200", "l40s": "l40s"}
@@ -33,6 +34,8 @@ def main():
     if os.path.exists(os.path.join(args.folder, "served.csv")):
         with tempfile.TemporaryDirectory() as scratch:
             served.score(args.cleave, args.folder, args.exports, scratch)
+    if args.exports:
+        forms.score(args.cleave, args.exports)
     return 0
 
 
