@@ -82,17 +82,22 @@ int64_t clv_slowest_ns(const clv_op_cost *cost, const clv_mesh *mesh, const clv_
     return most;
 }
 
+int64_t clv_inside_bytes(const clv_types *types, clv_tensor t, const clv_mesh *mesh,
+                         const clv_layout *layout)
+{
+    if (!clv_stays_inside(types, t))
+        return 0;
+    return clv_part_bytes(mesh, layout, &types->of[t.i], types->whole_bytes[t.i]);
+}
+
 clv_op_cost clv_kernel_break_cost(const clv_kernel_break *of, int64_t ns)
 {
-    const clv_types *types = of->types;
     clv_op_cost cost = { .link_ns = ns };
-    if (ns == 0 || !clv_stays_inside(types, of->tensor))
+    if (ns == 0 || of->stored_bytes + of->read_bytes == 0)
         return cost;
-    const clv_type *type = &types->of[of->tensor.i];
-    int64_t whole = types->whole_bytes[of->tensor.i];
-    cost.math = type->dtype;
-    cost.write_bytes = clv_part_bytes(of->mesh, of->from, type, whole);
-    cost.read_bytes = clv_part_bytes(of->mesh, of->to, type, whole);
+    cost.math = of->dtype;
+    cost.write_bytes = of->stored_bytes;
+    cost.read_bytes = of->read_bytes;
     cost.share = cost.starts = 1;
     cost.captured = of->captured;
     return cost;

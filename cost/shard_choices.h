@@ -68,15 +68,16 @@ int64_t clv_slowest_ns(const clv_op_cost *cost, const clv_mesh *mesh, const clv_
 
 /* What it takes to come from one layout to another in ns, for a tensor that would stay inside a
  * kernel: then the kernel is two, and the tensor is stored and read. As the cost of an operator; ns
- * 0: it stays inside. captured: a graph starts kernels. O(dimensions). */
+ * 0: it stays inside. */
 typedef struct {
-    const clv_types *types;
-    const clv_mesh *mesh;
-    clv_tensor tensor;
-    const clv_layout *from, *to;
-    bool captured;
+    clv_dtype dtype;
+    int64_t stored_bytes, read_bytes; /* clv_inside_bytes() of the two layouts */
+    bool captured;                    /* a graph starts kernels */
 } clv_kernel_break;
 clv_op_cost clv_kernel_break_cost(const clv_kernel_break *of, int64_t ns);
+/* Of the largest part of such a tensor in a layout; 0 for others. O(dimensions). */
+int64_t clv_inside_bytes(const clv_types *types, clv_tensor t, const clv_mesh *mesh,
+                         const clv_layout *layout);
 
 /* The cost of one choice. Scratch is given back. O(operands + factors). */
 clv_status clv_shard_choice_cost(const clv_shard_op *o, const clv_mesh *mesh,

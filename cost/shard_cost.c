@@ -18,7 +18,7 @@ static int64_t stored_bytes(int64_t part_bytes, const clv_type *type, int64_t wh
 {
     int64_t dense_bytes, elems = clv_type_elems(type);
     if (elems > 0 && clv_dtype_bytes(type->dtype, elems, &dense_bytes) && dense_bytes > 0 &&
-        dense_bytes < whole_bytes && part_bytes < dense_bytes)
+        dense_bytes < whole_bytes && part_bytes <= dense_bytes)
         return share(whole_bytes, part_bytes, dense_bytes);
     return part_bytes < whole_bytes ? part_bytes : whole_bytes;
 }

@@ -333,22 +333,33 @@ static clv_status add_tensor_node(builder *b, clv_tensor t, clv_error *err)
 
 /* -- edges -- */
 
+/* Of t in each distinct layout of a list. */
+static int64_t *inside_bytes(builder *b, clv_tensor t, const clv_layout_list *list)
+{
+    int64_t *bytes = CLV_NEW_ARRAY(b->scratch, int64_t, list->n_distinct);
+    for (int32_t i = 0; bytes && i < list->n_distinct; i++)
+        bytes[i] = clv_inside_bytes(b->types, t, b->mesh, &list->at[list->first[i]]);
+    return bytes;
+}
+
 /* What it takes to part a kernel at t, from each distinct layout to each: stored and read, and the
  * second half started. Where nothing is sent it stays one. */
 static const int64_t *parted_ns(builder *b, clv_tensor t, const clv_layout_costs *costs)
 {
     const clv_layout_list *from = costs->from, *to = costs->to;
+    const int64_t *stored = inside_bytes(b, t, from), *read = inside_bytes(b, t, to);
     int64_t *ns =
         CLV_NEW_ARRAY(b->scratch, int64_t, (size_t)from->n_distinct * (size_t)to->n_distinct);
-    for (int32_t i = 0, at = 0; ns && i < from->n_distinct; i++)
+    for (int32_t i = 0, at = 0; ns && stored && read && i < from->n_distinct; i++)
         for (int32_t j = 0; j < to->n_distinct; j++, at++) {
-            const clv_kernel_break parted = {
-                b->types, b->mesh, t, &from->at[from->first[i]], &to->at[to->first[j]], b->captured
-            };
+            const clv_kernel_break parted = { b->types->of[t.i].dtype, stored[i], read[j],
+                                              b->captured };
+            if (costs->ns[at] == 0)
+                continue;
             const clv_op_cost cost = clv_kernel_break_cost(&parted, costs->ns[at]);
-            ns[at] = costs->ns[at] > 0 ? clv_slowest_ns(&cost, b->mesh, b->tables->of.cluster) : 0;
+            ns[at] = clv_slowest_ns(&cost, b->mesh, b->tables->of.cluster);
         }
-    return ns;
+    return stored && read ? ns : NULL;
 }
 
 /* Costs between distinct layouts, spread out to the choices. */

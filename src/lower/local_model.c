@@ -213,9 +213,11 @@ static clv_status reshard(builder *b, const clv_layout *to, clv_op reader, clv_t
     int64_t ns = 0;
     for (int32_t i = 0; i < chain.n; i++)
         ns += chain.steps[i].ns;
-    const clv_kernel_break parted = { b->s->types, b->s->mesh,
-                                      whole,       &b->layout_of[io->i],
-                                      to,          clv_costs_captured(b->of->costs) };
+    const clv_kernel_break parted = {
+        b->s->types->of[whole.i].dtype,
+        clv_inside_bytes(b->s->types, whole, b->s->mesh, &b->layout_of[io->i]),
+        clv_inside_bytes(b->s->types, whole, b->s->mesh, to), clv_costs_captured(b->of->costs)
+    };
     clv_op_cost cost = clv_kernel_break_cost(&parted, ns);
     bool stored = clv_stays_inside(b->s->types, whole) && ns > 0;
     for (int32_t i = 0; i < chain.n; i++) { /* the first one has the rest of the cost */

@@ -109,6 +109,9 @@ Test(runtime, narrower_weights_and_caches_take_less_memory)
            int8 = number("weight_bytes", "--runtime engine --weights int8 " EXPORT),
            int4 = number("weight_bytes", "--runtime engine --weights int4 " EXPORT);
     cr_expect(int8 < weights && int4 < int8);
+    /* of FLOAT, INT8 saves three bytes a weight, INT4 with its scales 7/16 more */
+    cr_expect_eq((int8 - int4) * 48, (weights - int8) * 7);
+    cr_expect_eq(int4, number("weight_bytes", "--runtime engine --weights nvfp4 " EXPORT));
     double peak = number("peak_bytes", "--runtime engine " EXPORT),
            fp8 = number("peak_bytes", "--runtime engine --kv fp8 " EXPORT);
     cr_expect_lt(fp8, peak);

@@ -196,3 +196,19 @@ Test(shard_problem, a_limit_may_be_another_one)
     expect_same_nodes(s, other);
     expect_same_edges(s->problem, other->problem);
 }
+
+/* 2048 weights of 4 bits and 128 bytes of scales beside them. */
+Test(shard_problem, parts_have_their_share_of_what_is_stored_beside_them)
+{
+    const int64_t dims[] = { 32, 64 };
+    const clv_type type = {
+        .kind = CLV_TYPE_TENSOR, .dtype = CLV_DT_INT4, .rank = 2, .dims = dims
+    };
+    const clv_mesh *mesh = made_mesh(m, &cluster, "4");
+    clv_layout split = CLV_LAYOUT_COPIES;
+    split.dim[0] = 1;
+    cr_expect_eq(clv_part_bytes(mesh, &CLV_LAYOUT_COPIES, &type, 1024), 1024);
+    cr_expect_eq(clv_part_bytes(mesh, &CLV_LAYOUT_COPIES, &type, 1024 + 128), 1024 + 128);
+    cr_expect_eq(clv_part_bytes(mesh, &split, &type, 1024), 256);
+    cr_expect_eq(clv_part_bytes(mesh, &split, &type, 1024 + 128), 256 + 32);
+}
