@@ -135,7 +135,7 @@ Test(microbatches, a_number_that_does_not_fit_says_what_would)
     run_result r = ran(3, "--microbatches 4 --memory 6.5MiB");
     cr_assert(strstr(r.out, "--microbatches 1"), "%s", r.out);
     const char *memory = strstr(r.out, ": --memory "); /* 7 MiB do, of which 1 MiB is in flight */
-    cr_assert(memory && atol(memory + strlen(": --memory ")) < 7.1 * (1 << 20), "%s", r.out);
+    cr_assert(memory && atof(memory + strlen(": --memory ")) < 7.1 * (1 << 20), "%s", r.out);
     run_free(&r);
 }
 

@@ -15,16 +15,14 @@ operators one by one, which is not what the runtime engine describes.
 """
 import argparse
 import csv
+import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
 
 import made_models
 
-TIME = re.compile(r"^latency +([0-9.]+) (ns|us|ms|s) ", re.M)
-MS = {"ns": 1e-6, "us": 1e-3, "ms": 1, "s": 1e3}
 LOW, HIGH = 0.67, 1.5
 COUNTS = ("domain", "device", "grade")
 
@@ -34,8 +32,8 @@ def digits(x, n=3):
 
 
 def predict(cleave, path, row):
-    """milliseconds of one run, or None"""
-    args = [cleave, "plan", "--runtime", row["runtime"], "--cluster", row["cluster"], "--no-output", path]
+    """milliseconds of one run"""
+    args = [cleave, "plan", "--json", "--runtime", row["runtime"], "--cluster", row["cluster"], "--no-output", path]
     args += ["--devices", row["tp"]]
     if row["tp"] != "1":
         args += ["--mesh", row["tp"], "--stages", "1"]
@@ -43,10 +41,9 @@ def predict(cleave, path, row):
         if row[option]:
             args += ["--" + option, row[option]]
     done = subprocess.run(args, capture_output=True, text=True)
-    found = TIME.search(done.stdout)
-    if not found:
+    if done.returncode != 0:
         sys.exit(f"{row['file']}: {' '.join(args)}: {done.stderr.strip()}")
-    return float(found.group(1)) * MS[found.group(2)]
+    return json.loads(done.stdout)["plan"]["latency_ns"] / 1e6
 
 
 def table_row(number, row, ms):

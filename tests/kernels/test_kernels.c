@@ -464,6 +464,22 @@ Test(kernels, embeddings_that_are_joined_are_one_lookup)
     clv_onnx_close(file);
 }
 
+/* DLRM with its tables in one: the lookup beside what the dense inputs gave. */
+Test(kernels, a_lookup_beside_other_rows_is_one_lookup)
+{
+    const char *const lines[] = { "in ids 8 int",
+                                  "in dense 8 16",
+                                  "w table 100 16",
+                                  "Gather table ids e",
+                                  "Concat e dense y",
+                                  "out y",
+                                  NULL };
+    formed f = of_lines("engine", lines);
+    cr_expect_str_eq(kernel_with(&f, "y"), "Gather Concat");
+    cr_expect(inside(&f, "e"));
+    clv_arena_free(f.arena);
+}
+
 Test(kernels, out_of_memory_is_said)
 {
     const char *const lines[] = { ATTENTION, NULL };
