@@ -171,7 +171,7 @@ int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
 
 int64_t clv_op_workspace(const clv_op_cost *cost, const clv_device_kind *kind, double proportion)
 {
-    double usable = (double)(kind->memory_bytes - kind->reserved_bytes);
+    double usable = (double)clv_device_capacity(kind);
     double most = floor(usable * proportion);
     if (cost->workspace_bytes == 0 || (double)cost->workspace_bytes <= most)
         return cost->workspace_bytes;

@@ -134,7 +134,7 @@ static clv_status add_devices(builder *b, clv_error *err)
     for (size_t d = 0; d < n; d++) {
         const clv_device_kind *kind = clv_device_kind_of(b->cluster, (int32_t)d);
         kind_of[d] = b->cluster->devices[d].kind;
-        capacity[d] = kind->memory_bytes - kind->reserved_bytes;
+        capacity[d] = clv_device_capacity(kind);
     }
     for (size_t i = 0; i < n * n; i++) {
         latency[i] = b->cluster->routes[i].latency_ns;

@@ -7,10 +7,12 @@
 #include "api/control.h"
 #include "api/objects.h"
 #include "api/status.h"
+#include "cluster/cluster_json.h"
 #include "explain/report_inspect.h"
 #include "explain/report_inspect_json.h"
 #include "explain/report_shards.h"
 #include "explain/report_shards_json.h"
+#include "graph/first_caches.h"
 #include "proto/onnx_read.h"
 #include "request/analysis.h"
 
@@ -142,14 +144,44 @@ const char *cleave_model_external(const cleave_model *model, int i)
 
 /* -- looking at them -- */
 
-static clv_status inspect(const cleave_model *m, cleave_report_form form, clv_arena *scratch,
-                          cleave_report *report, clv_error *err)
+/* The devices of which is asked what fits; NULL: of none. */
+static clv_status open_cluster(const cleave_inspect_options *o, clv_arena *arena,
+                               const clv_cluster **ret, clv_error *err)
+{
+    const char *configs = o->configs_path ? o->configs_path : clv_configs_path(arena);
+    clv_cluster *cluster;
+    *ret = NULL;
+    if (!o->cluster && !o->configs_path && !o->devices && !o->memory_bytes && !o->headroom)
+        return CLV_OK;
+    if (!configs)
+        return clv_fail_nomem(err, "a path");
+    CLV_TRY(clv_check_room(o->devices, o->memory_bytes, err));
+    CLV_TRY(clv_cluster_load(o->cluster ? o->cluster : CLV_DEFAULT_CLUSTER, configs, arena,
+                             &cluster, err));
+    if (o->headroom)
+        CLV_TRY(clv_cluster_keep_free(cluster, o->headroom, arena, &cluster, err));
+    CLV_TRY(clv_cluster_subset(cluster, o->devices ? o->devices : cluster->n_devices,
+                               o->memory_bytes, arena, &cluster, err));
+    *ret = cluster;
+    return CLV_OK;
+}
+
+static clv_status inspect(const cleave_model *m, const cleave_inspect_options *o,
+                          cleave_report_form form, clv_arena *scratch, cleave_report *report,
+                          clv_error *err)
 {
     clv_analysis a;
     CLV_TRY(clv_analyse(&(clv_analysed){ m->model, m->bindings, m->n_bindings, NULL,
                                          CLV_DT_UNDEFINED, CLV_DT_UNDEFINED, false },
                         scratch, &a, err));
-    clv_inspection in = { m->name, m->model, a.inference, a.costs, a.units };
+    clv_inspection in = { .name = m->name,
+                          .model = m->model,
+                          .inference = a.inference,
+                          .costs = a.costs,
+                          .subgraphs = a.units };
+    CLV_TRY(clv_states_find(a.types, scratch, &in.states, err));
+    CLV_TRY(clv_states_add_first(a.types, scratch, &in.states, err));
+    CLV_TRY(open_cluster(o, scratch, &in.cluster, err));
     if (form != CLEAVE_REPORT_JSON)
         CLV_TRY(clv_report_inspect(&in, report->arena, &report->text, err));
     if (form != CLEAVE_REPORT_TEXT) {
@@ -162,8 +194,17 @@ static clv_status inspect(const cleave_model *m, cleave_report_form form, clv_ar
 cleave_status cleave_model_inspect(cleave_model *model, const cleave_control *control,
                                    cleave_report **ret_report, cleave_error *error)
 {
+    return cleave_model_inspect_with(model, NULL, control, ret_report, error);
+}
+
+cleave_status cleave_model_inspect_with(cleave_model *model, const cleave_inspect_options *options,
+                                        const cleave_control *control, cleave_report **ret_report,
+                                        cleave_error *error)
+{
     clv_error err;
     clv_control c;
+    cleave_inspect_options o;
+    cleave_inspect_options_init(&o);
     if (!model || !ret_report)
         return clv_refuse(error, "cleave_model_inspect needs a model and a place for the report");
     clv_arena *scratch = clv_arena_new(clv_model_alloc(model), 0);
@@ -172,7 +213,9 @@ cleave_status cleave_model_inspect(cleave_model *model, const cleave_control *co
     if (status == CLV_OK)
         status = clv_control_begin(control, &c, &err);
     if (status == CLV_OK)
-        status = inspect(model, c.given.report, scratch, report, &err);
+        status = clv_struct_read(options, sizeof o, "cleave_inspect_options", &o, &err);
+    if (status == CLV_OK)
+        status = inspect(model, &o, c.given.report, scratch, report, &err);
     if (status == CLV_OK)
         status = clv_control_check(&c, "the report was made", &err);
     clv_arena_free(scratch);

@@ -19,18 +19,12 @@
 #include "request/precision.h"
 #include "request/runtime_load.h"
 
-#define DEFAULT_CLUSTER    "dgx-h100"
 #define DEFAULT_TIMEOUT_MS 600000 /* ten minutes: real compilers take minutes for one candidate */
 #define TIMEOUT_MAX_S      1e9    /* 30 years; no sum of it and a clock leaves 64 bits */
 
 static clv_status check_options(const cleave_plan_options *o, clv_error *err)
 {
-    if (o->devices < 0)
-        return clv_fail(err, CLV_EUSAGE, "devices is %d: expected 0 (as many as are best) or more",
-                        o->devices);
-    if (o->memory_bytes < 0)
-        return clv_fail(err, CLV_EUSAGE, "memory_bytes is %lld: expected 0 (as described) or more",
-                        (long long)o->memory_bytes);
+    CLV_TRY(clv_check_room(o->devices, o->memory_bytes, err));
     CLV_TRY(clv_check_jobs(o->jobs, err));
     if (o->max_candidates < 0)
         return clv_fail(err, CLV_EUSAGE,
@@ -139,7 +133,7 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
     };
     clv_control_solve(c, &req.search.solve);
     c->objective_unit = 1e-9;
-    const char *name = o->cluster ? o->cluster : DEFAULT_CLUSTER;
+    const char *name = o->cluster ? o->cluster : CLV_DEFAULT_CLUSTER;
     clv_cluster *cluster;
     clv_runtime *runtime;
     CLV_TRY(clv_cluster_load(name, configs, p->arena, &cluster, err));
@@ -149,6 +143,8 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
         CLV_TRY(clv_runtime_of_cluster(cluster, configs, p->arena, &runtime, err));
     if (runtime && runtime->graph) /* what is measured is started by graphs */
         CLV_TRY(clv_cluster_load_times(cluster, configs, p->arena, err));
+    if (o->headroom)
+        CLV_TRY(clv_cluster_keep_free(cluster, o->headroom, p->arena, &cluster, err));
     req.cluster = cluster;
     req.runtime = runtime;
     CLV_TRY(set_precision(o, p->arena, &req, err));

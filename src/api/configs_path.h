@@ -4,6 +4,8 @@
 
 #include "base/arena.h"
 
+#define CLV_DEFAULT_CLUSTER "dgx-h100"
+
 /* Colon-separated, as cluster/config_file.h takes it: beside the library, wherever it was put; in
  * the source it was built from, which a build tree wants; where it was configured to be installed.
  * NULL without memory. */

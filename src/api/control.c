@@ -107,6 +107,17 @@ clv_status clv_check_jobs(int jobs, clv_error *err)
                : clv_fail(err, CLV_EUSAGE, "jobs is %d: expected 1 to %d", jobs, JOBS_MAX);
 }
 
+clv_status clv_check_room(int devices, int64_t memory_bytes, clv_error *err)
+{
+    if (devices < 0)
+        return clv_fail(err, CLV_EUSAGE, "devices is %d: expected 0 (as many as are best) or more",
+                        devices);
+    if (memory_bytes < 0)
+        return clv_fail(err, CLV_EUSAGE, "memory_bytes is %lld: expected 0 (as described) or more",
+                        (long long)memory_bytes);
+    return CLV_OK;
+}
+
 clv_status clv_check_enum(const char *name, int value, int last, const char *words, clv_error *err)
 {
     return value >= 0 && value <= last

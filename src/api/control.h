@@ -35,6 +35,7 @@ void clv_control_solve(clv_control *control, clv_solve_options *ret);
 clv_status clv_check_deadline(double deadline_s, clv_error *err);
 clv_status clv_check_gap(double gap, clv_error *err);
 clv_status clv_check_jobs(int jobs, clv_error *err);
+clv_status clv_check_room(int devices, int64_t memory_bytes, clv_error *err);
 /* An enum that begins with 0. words: of its values, "latency, throughput or devices". */
 clv_status clv_check_enum(const char *name, int value, int last, const char *words, clv_error *err);
 clv_status clv_check_weights(cleave_weights weights, clv_error *err);

@@ -108,6 +108,8 @@ static void write_device(writer *w)
     write_text(w, "memory", memory,
                "the machine's memory, as the system reports it, over the devices");
     write_text(w, "reserved", "0B", "assumption: what the runtime itself takes is small beside it");
+    write_share(w, "headroom", 0,
+                "assumption: the system's memory is shared, and --headroom leaves part of it");
     write_giga(w, "memory_bandwidth", f->bytes_per_s, "B/s", "the most that any operator reached");
     write_rate(w, "matrix", f->matrix_per_s, "the most that any product reached");
     write_rate(w, "vector", f->vector_per_s, "the most that any operator reached");

@@ -9,6 +9,7 @@
 #include "cli/control.h"
 #include "cli/external.h"
 #include "cli/files.h"
+#include "cli/room_options.h"
 #include "cli/search.h"
 #include "cli/signals.h"
 
@@ -25,6 +26,7 @@ enum {
     CLUSTER,
     DEVICES,
     MEMORY,
+    HEADROOM,
     BIND,
     OBJECTIVE,
     OPTIMAL_PERF,
@@ -74,10 +76,8 @@ static const cli_option options[N_OPTIONS] = {
                   .help = "use exactly the first N; as many as are best",
                   .min = 1,
                   .max = 65536 },
-    [MEMORY] = { .name = "--memory",
-                 .kind = CLI_BYTES,
-                 .value = "SIZE",
-                 .help = "memory for tensors, as 80GiB; as described" },
+    [MEMORY] = CLI_MEMORY_OPTION,
+    [HEADROOM] = CLI_HEADROOM_OPTION,
     [BIND] = { .name = "--bind",
                .kind = CLI_TEXT,
                .value = "NAME=SIZE,...",
@@ -170,10 +170,7 @@ static const cli_option options[N_OPTIONS] = {
                            .kind = CLI_SECONDS,
                            .value = "S",
                            .help = "seconds for one candidate; 600" },
-    [CONFIGS] = { .name = "--configs",
-                  .kind = CLI_TEXT,
-                  .value = "FOLDER:...",
-                  .help = "where clusters/ and devices/ are; those of cleave" },
+    [CONFIGS] = CLI_CONFIGS_OPTION,
     [OUTPUT] = { .name = "--output",
                  .letter = "-o",
                  .kind = CLI_TEXT,
@@ -279,6 +276,7 @@ static void read_options(const cli_value *v, cleave_plan_options *o)
     o->configs_path = v[CONFIGS].text;
     o->devices = (int)v[DEVICES].number;
     o->memory_bytes = v[MEMORY].number;
+    o->headroom = v[HEADROOM].text;
     o->objective = (cleave_objective)v[OBJECTIVE].number;
     o->first_fit = v[FIRST_FIT].by || (v[INPUT_MODEL].by && !v[OPTIMAL_PERF].by);
     o->documented_search = v[SEARCH].number == 1;

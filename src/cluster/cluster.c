@@ -1,8 +1,12 @@
 #include "cluster/cluster.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/units.h"
 
 #define TRANSFER_MAX_NS (INT64_MAX / 4)
 
@@ -50,6 +54,72 @@ double clv_device_vector_rate(const clv_device_kind *kind, clv_dtype dtype)
     return nonzero(rate_for(kind->vector_per_s, dtype) * kind->vector_efficiency);
 }
 
+/* -- memory -- */
+
+int64_t clv_device_headroom(const clv_device_kind *kind)
+{
+    double part = floor(kind->headroom.part * (double)kind->memory_bytes);
+    int64_t left = kind->memory_bytes - (int64_t)part;
+    return kind->headroom.bytes < left ? (int64_t)part + kind->headroom.bytes : kind->memory_bytes;
+}
+
+int64_t clv_device_capacity(const clv_device_kind *kind)
+{
+    int64_t bytes = kind->memory_bytes - kind->reserved_bytes - kind->buffer_bytes;
+    bytes -= clv_device_headroom(kind);
+    return bytes > 0 ? bytes : 0;
+}
+
+clv_device_kind clv_device_resized(const clv_device_kind *kind, int64_t memory_bytes)
+{
+    clv_device_kind made = *kind;
+    if (memory_bytes == 0)
+        return made;
+    made.memory_bytes = memory_bytes;
+    made.reserved_bytes = made.buffer_bytes = 0;
+    if (!made.headroom.is_asked)
+        made.headroom = (clv_headroom){ .part = 0 };
+    return made;
+}
+
+static clv_status parse_headroom(const char *text, clv_headroom *ret, clv_error *err)
+{
+    char *end;
+    double percent = strtod(text, &end);
+    clv_headroom made = { .is_asked = true };
+    bool is_percent = end > text && strcmp(end, "%") == 0;
+    if (strcmp(text, "0") == 0) {
+        *ret = made;
+        return CLV_OK;
+    }
+    if (is_percent && isdigit((unsigned char)text[0]) && percent >= 0 && percent < 100)
+        made.part = percent / 100;
+    else if (is_percent || clv_parse_bytes(text, "headroom", &made.bytes, err) != CLV_OK)
+        return clv_fail(err, CLV_EUSAGE,
+                        "headroom is '%.40s': expected a part of the memory from 0%% to below "
+                        "100%%, or a size such as 8GiB",
+                        text);
+    *ret = made;
+    return CLV_OK;
+}
+
+clv_status clv_cluster_keep_free(const clv_cluster *c, const char *headroom, clv_arena *arena,
+                                 clv_cluster **ret, clv_error *err)
+{
+    clv_headroom kept;
+    CLV_TRY(parse_headroom(headroom, &kept, err));
+    clv_cluster *made = CLV_NEW(arena, clv_cluster);
+    clv_device_kind *kinds = CLV_NEW_ARRAY(arena, clv_device_kind, c->n_kinds);
+    if (!made || !kinds)
+        return clv_fail_nomem(err, "a cluster");
+    *made = *c;
+    made->kinds = memcpy(kinds, c->kinds, (size_t)c->n_kinds * sizeof *kinds);
+    for (int32_t k = 0; k < c->n_kinds; k++)
+        kinds[k].headroom = kept;
+    *ret = made;
+    return CLV_OK;
+}
+
 clv_status clv_cluster_subset(const clv_cluster *c, int32_t n, int64_t memory_bytes,
                               clv_arena *arena, clv_cluster **ret, clv_error *err)
 {
@@ -67,10 +137,11 @@ clv_status clv_cluster_subset(const clv_cluster *c, int32_t n, int64_t memory_by
         return clv_fail_nomem(err, "a part of a cluster");
     *part = *c;
     part->n_devices = n;
-    part->kinds = memcpy(kinds, c->kinds, (size_t)c->n_kinds * sizeof *kinds);
-    for (int32_t k = 0; memory_bytes > 0 && k < c->n_kinds; k++) {
-        kinds[k].memory_bytes = memory_bytes;
-        kinds[k].reserved_bytes = 0;
+    part->kinds = kinds;
+    for (int32_t k = 0; k < c->n_kinds; k++) {
+        kinds[k] = clv_device_resized(&c->kinds[k], memory_bytes);
+        if (n == 1)
+            kinds[k].buffer_bytes = 0;
     }
     for (int32_t from = 0; from < n; from++)
         memcpy(routes + (size_t)from * (size_t)n, clv_route_between(c, from, 0),

@@ -22,11 +22,25 @@ typedef struct {
     int64_t launch_ns;                                              /* -1: the device's */
 } clv_op_speed;
 
+/* The part of a device's memory that plans leave free where its description says nothing: for
+ * fragments, workspaces of libraries, captured graphs. What serving engines leave: vLLM's
+ * gpu_memory_utilization and TensorRT-LLM's free_gpu_memory_fraction are 0.9 by default. */
+#define CLV_HEADROOM 0.1
+
+/* A part of a device's memory that plans leave free. */
+typedef struct {
+    double part;   /* of the device's memory, [0, 1); and */
+    int64_t bytes; /* as many more */
+    bool is_asked; /* not the description's: it holds for a memory size that is asked for, too */
+} clv_headroom;
+
 /* A kind of device, from configs/devices/NAME.json. */
 typedef struct clv_device_kind {
     const char *name, *vendor;
     int64_t memory_bytes;   /* what the data sheet says one device holds */
     int64_t reserved_bytes; /* kept by driver and runtime, not for tensors */
+    int64_t buffer_bytes;   /* of communication libraries, where a plan has several devices */
+    clv_headroom headroom;  /* that plans leave free */
     double memory_bytes_per_s;
     /* Peak of the matrix units for operands of a dtype, and of the vector units; 0: not given.
      * clv_device_matrix_rate() says what is used then. */
@@ -96,10 +110,24 @@ int64_t clv_transfer_ns(const clv_cluster *c, int32_t from, int32_t to, int64_t 
 double clv_device_matrix_rate(const clv_device_kind *kind, clv_dtype dtype);
 double clv_device_vector_rate(const clv_device_kind *kind, clv_dtype dtype);
 
+/* What plans leave free of a device's memory: at most all of it. O(1). */
+int64_t clv_device_headroom(const clv_device_kind *kind);
+/* What tensors may use: its memory without what is reserved, buffers and headroom; at least 0.
+ * O(1). */
+int64_t clv_device_capacity(const clv_device_kind *kind);
+/* The same device with a memory size that is asked for, which is all for tensors: nothing of it is
+ * reserved, and no headroom is kept but one that is asked for. 0: as it is. */
+clv_device_kind clv_device_resized(const clv_device_kind *kind, int64_t memory_bytes);
+
+/* The same cluster with another headroom on every device: "10%" of its memory, or "8GiB"; "0":
+ * none. CLV_EUSAGE: it is neither. Shares the rest with c, which must live as long. O(kinds). */
+clv_status clv_cluster_keep_free(const clv_cluster *c, const char *headroom, clv_arena *arena,
+                                 clv_cluster **ret, clv_error *err);
+
 /* The first n devices of a cluster, with their routes; and the same cluster with another memory
- * size on every device. memory_bytes 0 keeps them; else it is all for tensors, and nothing of it is
- * reserved. n larger than the cluster has is CLV_EUSAGE. What does not change is shared with c,
- * which must live as long. */
+ * size on every device (clv_device_resized). A device that runs alone needs no buffers. n larger
+ * than the cluster has is CLV_EUSAGE. What does not change is shared with c, which must live as
+ * long. */
 clv_status clv_cluster_subset(const clv_cluster *c, int32_t n, int64_t memory_bytes,
                               clv_arena *arena, clv_cluster **ret, clv_error *err);
 

@@ -144,42 +144,53 @@ static clv_status read_measured(const clv_json_at *root, clv_arena *arena, clv_d
     return optional_text(root, "measured", arena, &kind->measured, err);
 }
 
+/* What of the memory is not for tensors. */
+static clv_status read_kept(const clv_json_at *root, clv_device_kind *kind, clv_error *err)
+{
+    clv_json_at buffers, headroom;
+    char path[256];
+    CLV_TRY(clv_field_bytes(root, "reserved", 0, &kind->reserved_bytes, err));
+    if (kind->reserved_bytes >= kind->memory_bytes)
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s: reserved is %lld bytes, expected less than the memory's %lld",
+                        clv_json_path(root, path, sizeof path), (long long)kind->reserved_bytes,
+                        (long long)kind->memory_bytes);
+    CLV_TRY(clv_json_member(root, "buffers", false, &buffers, err));
+    if (buffers.json)
+        CLV_TRY(clv_field_bytes(root, "buffers", 0, &kind->buffer_bytes, err));
+    kind->headroom.part = CLV_HEADROOM;
+    CLV_TRY(clv_json_member(root, "headroom", false, &headroom, err));
+    if (headroom.json)
+        CLV_TRY(clv_field_part(root, "headroom", &kind->headroom.part, err));
+    if (clv_device_capacity(kind) == 0)
+        return clv_fail(
+            err, CLV_EFORMAT,
+            "%s: reserved, buffers and headroom are %lld bytes, expected less than the "
+            "memory's %lld",
+            clv_json_path(root, path, sizeof path),
+            (long long)(kind->reserved_bytes + kind->buffer_bytes + clv_device_headroom(kind)),
+            (long long)kind->memory_bytes);
+    return CLV_OK;
+}
+
 clv_status clv_device_kind_read(const clv_json_at *root, clv_arena *arena, clv_device_kind *ret,
                                 clv_error *err)
 {
-    static const char *const keys[] = { "$schema",
-                                        "version",
-                                        "name",
-                                        "vendor",
-                                        "memory",
-                                        "reserved",
-                                        "memory_bandwidth",
-                                        "matrix",
-                                        "vector",
-                                        "efficiency",
-                                        "launch",
-                                        "operators",
-                                        "workspace_proportion",
-                                        "tiles",
-                                        "cache",
-                                        "runtime",
-                                        "measured",
-                                        NULL };
+    static const char *const keys[] = {
+        "$schema",  "version",    "name",     "vendor",           "memory",
+        "reserved", "buffers",    "headroom", "memory_bandwidth", "matrix",
+        "vector",   "efficiency", "launch",   "operators",        "workspace_proportion",
+        "tiles",    "cache",      "runtime",  "measured",         NULL
+    };
     clv_device_kind kind = { 0 };
     clv_json_at tiles;
     int64_t n_tiles = 1;
-    char path[256];
     CLV_TRY(clv_json_keys(root, keys, err));
     CLV_TRY(clv_field_version(root, err));
     CLV_TRY(clv_field_text(root, "name", arena, &kind.name, err));
     CLV_TRY(clv_field_text(root, "vendor", arena, &kind.vendor, err));
     CLV_TRY(clv_field_bytes(root, "memory", 1, &kind.memory_bytes, err));
-    CLV_TRY(clv_field_bytes(root, "reserved", 0, &kind.reserved_bytes, err));
-    if (kind.reserved_bytes >= kind.memory_bytes)
-        return clv_fail(err, CLV_EFORMAT,
-                        "%s: reserved is %lld bytes, expected less than the memory's %lld",
-                        clv_json_path(root, path, sizeof path), (long long)kind.reserved_bytes,
-                        (long long)kind.memory_bytes);
+    CLV_TRY(read_kept(root, &kind, err));
     CLV_TRY(clv_field_bandwidth(root, "memory_bandwidth", &kind.memory_bytes_per_s, err));
     CLV_TRY(read_rates(root, "matrix", kind.matrix_per_s, err));
     CLV_TRY(read_rates(root, "vector", kind.vector_per_s, err));

@@ -10,6 +10,7 @@
 
 #define PATH_CHARS 256
 #define HOUR_NS    INT64_C(3600000000000)
+#define PART_MAX   0.999999
 
 typedef struct {
     clv_json_at holder, value;
@@ -129,6 +130,16 @@ clv_status clv_field_share(const clv_json_at *object, const char *key, double *r
     double v;
     CLV_TRY(open_field(object, key, &f, err));
     CLV_TRY(clv_json_number(&f.value, 1e-6, 1, &v, err));
+    *ret = v;
+    return CLV_OK;
+}
+
+clv_status clv_field_part(const clv_json_at *object, const char *key, double *ret, clv_error *err)
+{
+    field f;
+    double v;
+    CLV_TRY(open_field(object, key, &f, err));
+    CLV_TRY(clv_json_number(&f.value, 0, PART_MAX, &v, err));
     *ret = v;
     return CLV_OK;
 }

@@ -27,6 +27,8 @@ clv_status clv_field_share(const clv_json_at *object, const char *key, double *r
  * stands in a data sheet is assumed to be reached. */
 clv_status clv_field_basis(const clv_json_at *object, const char *key, clv_basis *ret,
                            clv_error *err);
+/* A part: from 0 to below 1. */
+clv_status clv_field_part(const clv_json_at *object, const char *key, double *ret, clv_error *err);
 clv_status clv_field_count(const clv_json_at *object, const char *key, int64_t min, int64_t max,
                            int64_t *ret, clv_error *err);
 

@@ -25,6 +25,7 @@ typedef struct {
 
 typedef struct {
     int64_t weight_bytes, activation_bytes, workspace_bytes; /* at the fullest moment */
+    int64_t state_bytes;     /* of the activations: states of the model (states.h) */
     int64_t in_flight_bytes; /* copies for further micro-batches (in_flight.h); 0 for one */
     int64_t
         peak_bytes; /* weights + the arena's high-water mark (those three and gaps) + in flight */

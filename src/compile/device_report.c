@@ -6,9 +6,7 @@
 
 int64_t clv_group_capacity(const clv_cluster *cluster, int32_t device)
 {
-    const clv_device_kind *kind = clv_device_kind_of(cluster, device);
-    int64_t capacity = kind->memory_bytes - kind->reserved_bytes;
-    return capacity > 0 ? capacity : 0;
+    return clv_device_capacity(clv_device_kind_of(cluster, device));
 }
 
 /* Largest first; the one written first on a tie. */
@@ -52,6 +50,9 @@ static clv_status list_live(clv_memory_planner *planner, const clv_group *group,
         if (all.at[k].slot != CLV_SLOT_WORKSPACE && all.at[k].first <= peak &&
             peak <= all.at[k].last)
             all.at[n++] = all.at[k];
+    for (int32_t k = 0; k < n; k++)
+        if (p->flags[all.at[k].slot] & CLV_SLOT_STATE)
+            to->state_bytes += clv_align_bytes(all.at[k].bytes);
     if (n > 1)
         qsort(all.at, (size_t)n, sizeof *all.at, by_size);
     to->live = live;

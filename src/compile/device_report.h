@@ -4,7 +4,7 @@
 
 #include "compile/memory_plan.h"
 
-/* What the group's tensors may use: the device's memory less what is reserved, at least 0. */
+/* What the group's tensors may use (clv_device_capacity). */
 int64_t clv_group_capacity(const clv_cluster *cluster, int32_t device);
 
 /* Plans the group's memory again to see what lives at its fullest moment; the live tensors'

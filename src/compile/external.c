@@ -116,7 +116,7 @@ static void put_devices(clv_json_out *out, const clv_cluster *cluster)
         clv_json_put_string(out, "name", cluster->devices[d].name);
         clv_json_put_string(out, "kind", kind->name);
         clv_json_put_int(out, "memory_bytes", kind->memory_bytes);
-        clv_json_put_int(out, "reserved_bytes", kind->reserved_bytes);
+        clv_json_put_int(out, "reserved_bytes", kind->memory_bytes - clv_device_capacity(kind));
         clv_json_put_int(out, "tiles", kind->tiles);
         clv_json_close_object(out);
     }

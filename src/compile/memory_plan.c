@@ -120,7 +120,7 @@ static void write_slot(plan *m, int32_t slot, int32_t i)
         return;
     }
     if (p->view_of[slot] == CLV_VIEW_NONE) {
-        new_buffer(m, slot, i);
+        extend_lifetime(m, new_buffer(m, slot, flags & CLV_SLOT_KEPT ? 0 : i), i);
     } else {
         int32_t number = p->view_of[slot] >= 0 ? buffer_of(m, p->view_of[slot]) : NO_MEMORY;
         assert(number >= 0);
@@ -235,23 +235,24 @@ static clv_status place_workspace(plan *m, int32_t position, int32_t i, clv_erro
     return status;
 }
 
-static bool is_input(const plan *m, int32_t b)
+/* An input of the model, or a state that stays in place. */
+static bool is_there_first(const plan *m, int32_t b)
 {
-    return m->p->flags[m->buffers[b].slot] & CLV_SLOT_INPUT;
+    return m->p->flags[m->buffers[b].slot] & (CLV_SLOT_INPUT | CLV_SLOT_KEPT);
 }
 
 static clv_status assign_offsets(plan *m, clv_error *err)
 {
     int32_t i = 0, next = 0;
     for (int32_t b = 0; b < m->n_buffers; b++)
-        if (is_input(m, b))
+        if (is_there_first(m, b))
             CLV_TRY(place_buffer(m, b, err));
     for (int32_t r = 0; r < m->group->n_ranges; r++) {
         int32_t end = range_end(m, r);
         for (int32_t position = range_start(m, r); position < end; position++, i++) {
-            for (; next < m->n_buffers && (is_input(m, next) || m->buffers[next].first == i);
+            for (; next < m->n_buffers && (is_there_first(m, next) || m->buffers[next].first == i);
                  next++)
-                if (!is_input(m, next))
+                if (!is_there_first(m, next))
                     CLV_TRY(place_buffer(m, next, err));
             CLV_TRY(place_workspace(m, position, i, err));
             for (int32_t b = m->dead_after[i]; b >= 0; b = m->buffers[b].next_dead) {

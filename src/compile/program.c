@@ -5,6 +5,7 @@
 #include "compile/offset_allocator.h"
 #include "cost/op_time.h"
 #include "graph/ops.h"
+#include "graph/states.h"
 
 /* One pass in execution order numbers the slots, a second resolves what each operator reads to
  * slots and initialisers. All sums that a candidate can make are bounded here, so later stages add
@@ -28,6 +29,7 @@ typedef struct {
     int32_t *unit_of; /* n_ops, by position */
     uint8_t *starts;  /* n_ops: a segment starts here */
     int32_t n_cross;  /* reads across units, at least the number of edges */
+    clv_states states;
 } builder;
 
 static clv_op op_at(const clv_program *p, int32_t position)
@@ -75,6 +77,18 @@ static int32_t viewed_slot(const builder *b, const clv_op_info *op)
     return b->slot_of[t.i];
 }
 
+/* Flags of an output of the model. */
+static unsigned output_flags(const builder *b, clv_tensor t)
+{
+    int32_t state = b->states.of_out[t.i];
+    if (!clv_tensor_at(b->g, t)->is_output)
+        return 0;
+    if (state < 0)
+        return CLV_SLOT_OUTPUT;
+    bool in_place = b->p->workload.types->bytes[b->states.at[state].in.i] == 0;
+    return CLV_SLOT_OUTPUT | CLV_SLOT_STATE | (in_place ? CLV_SLOT_KEPT : 0);
+}
+
 static clv_status number_outputs(builder *b, int32_t position, clv_error *err)
 {
     const clv_types *types = b->p->workload.types;
@@ -89,9 +103,7 @@ static clv_status number_outputs(builder *b, int32_t position, clv_error *err)
         unsigned flags = is_constant ? CLV_SLOT_CONSTANT : 0;
         if (types->value && types->value[t.i])
             flags |= CLV_SLOT_FOLDED;
-        if (clv_tensor_at(b->g, t)->is_output)
-            flags |= CLV_SLOT_OUTPUT;
-        int32_t slot = add_slot(b, t, position, flags);
+        int32_t slot = add_slot(b, t, position, flags | output_flags(b, t));
         if (k == 0)
             b->p->view_of[slot] = viewed_slot(b, op);
         CLV_TRY(add_bytes(b, b->p->bytes[slot], id, err));
@@ -110,6 +122,8 @@ static clv_status number_slots(builder *b, clv_error *err)
                             CLV_STR_ARG(clv_tensor_at(b->g, t)->name));
         b->sum_bytes += clv_align_bytes(p->bytes[slot]);
     }
+    for (int32_t i = 0; i < b->states.n; i++)
+        p->flags[b->slot_of[b->states.at[i].in.i]] |= CLV_SLOT_STATE;
     for (int32_t i = 0; i < p->n_ops; i++)
         CLV_TRY(number_outputs(b, i, err));
     p->first_write[p->n_ops] = p->n_slots;
@@ -394,7 +408,9 @@ clv_status clv_program_build(const clv_workload *workload, clv_arena *arena, clv
     p->n_ops = g->n_ops;
     p->n_units = workload->units->n;
     builder b = { .p = p, .g = g, .arena = arena };
-    status = build(&b, scratch, err);
+    status = clv_states_find(workload->types, scratch, &b.states, err);
+    if (status == CLV_OK)
+        status = build(&b, scratch, err);
     if (status == CLV_OK)
         *ret = p;
 done:

@@ -15,7 +15,9 @@ enum {
     CLV_SLOT_INPUT = 1,    /* of the model: each device that reads it has it from the start */
     CLV_SLOT_CONSTANT = 2, /* of a Constant node: lies with the weights */
     CLV_SLOT_FOLDED = 4,   /* value known before the run: copied, never sent */
-    CLV_SLOT_OUTPUT = 8    /* of the model: stays to the end */
+    CLV_SLOT_OUTPUT = 8,   /* of the model: stays to the end */
+    CLV_SLOT_STATE = 16,   /* an input that comes back as an output, or that output (states.h) */
+    CLV_SLOT_KEPT = 32     /* such an output whose input is the same memory: there from the start */
 };
 
 #define CLV_VIEW_NONE      (-1)

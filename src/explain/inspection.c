@@ -52,6 +52,90 @@ clv_status clv_inspection_count_types(const clv_inspection *in, clv_arena *arena
     return CLV_OK;
 }
 
+/* -- states -- */
+
+/* The symbol of the dimension along which a state has its positions, as the file has it. */
+static clv_str symbol_along(const clv_inspection *in, const clv_state *state)
+{
+    const clv_model *m = in->model;
+    clv_tensor t = state->in.i >= 0 ? state->in : state->out;
+    const clv_type *declared = clv_tensor_at(m->main, t)->declared;
+    const clv_type *type = &in->inference->main->of[t.i];
+    const clv_type *of = declared && declared->rank == type->rank ? declared : type;
+    clv_dim dim = of->dims[state->positions];
+    bool known = clv_dim_is_symbol(dim) && clv_dim_symbol_id(dim) < m->n_symbols;
+    return known ? m->symbols[clv_dim_symbol_id(dim)] : (clv_str){ "", 0 };
+}
+
+static int64_t sum_known(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) ? -1 : sum;
+}
+
+clv_status clv_inspection_growths(const clv_inspection *in, clv_arena *arena,
+                                  clv_state_growth **ret, int32_t *ret_n, clv_error *err)
+{
+    const clv_types *types = in->inference->main;
+    clv_dim sequences = clv_sequences(types);
+    clv_state_growth *at = CLV_NEW_ARRAY(arena, clv_state_growth, in->states.n);
+    int32_t n = 0;
+    if (!at)
+        return clv_fail_nomem(err, "states");
+    for (int32_t i = 0; i < in->states.n; i++) {
+        const clv_state *state = &in->states.at[i];
+        int32_t k = 0;
+        if (state->positions < 0)
+            continue;
+        clv_str along = symbol_along(in, state);
+        while (k < n && !clv_str_eq(at[k].along, along))
+            k++;
+        if (k == n)
+            at[n++] = (clv_state_growth){ .along = along };
+        at[k].n++;
+        at[k].token_bytes =
+            sum_known(at[k].token_bytes, clv_state_token_bytes(types, state, sequences));
+    }
+    *ret = at;
+    *ret_n = n;
+    return CLV_OK;
+}
+
+int32_t clv_inspection_n_begun(const clv_inspection *in)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < in->states.n; i++)
+        n += in->states.at[i].in.i < 0;
+    return n;
+}
+
+int64_t clv_inspection_state_bytes(const clv_inspection *in)
+{
+    int64_t bytes = 0;
+    for (int32_t i = 0; i < in->states.n; i++)
+        bytes = sum_known(bytes, clv_state_bytes(in->inference->main, &in->states.at[i]));
+    return bytes;
+}
+
+clv_state_room clv_inspection_room(const clv_inspection *in, const clv_state_growth *growths,
+                                   int32_t n)
+{
+    clv_state_room room = { .tokens = -1 };
+    for (int32_t d = 0; d < in->cluster->n_devices; d++)
+        room.capacity_bytes += clv_device_capacity(clv_device_kind_of(in->cluster, d));
+    for (int32_t k = 0; k < n; k++)
+        room.token_bytes = sum_known(room.token_bytes, growths[k].token_bytes);
+    int64_t left = room.capacity_bytes - in->costs->total.weight_bytes;
+    for (int32_t i = 0; i < in->states.n; i++) {
+        int64_t bytes = clv_state_bytes(in->inference->main, &in->states.at[i]);
+        if (in->states.at[i].positions < 0 && bytes > 0)
+            left -= bytes;
+    }
+    if (room.token_bytes > 0)
+        room.tokens = left > 0 ? left / room.token_bytes : 0;
+    return room;
+}
+
 bool *clv_inspection_open_symbols(const clv_inspection *in, clv_arena *arena)
 {
     const clv_types *types = in->inference->main;

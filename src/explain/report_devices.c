@@ -1,5 +1,7 @@
 #include "explain/report_devices.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/units.h"
@@ -150,6 +152,86 @@ static const char *cell_gaps(clv_text *text, const clv_plan_device *d)
     return clv_cell_bytes(text, gaps);
 }
 
+static bool keeps_alike(const clv_plan_device *a, const clv_plan_device *b)
+{
+    return a->reserved_bytes == b->reserved_bytes && a->buffer_bytes == b->buffer_bytes &&
+           a->headroom_bytes == b->headroom_bytes && a->capacity_bytes == b->capacity_bytes;
+}
+
+/* The first that is used and keeps as much? */
+static bool is_first_to_keep(const clv_plan *plan, int32_t device)
+{
+    for (int32_t i = 0; i < device; i++)
+        if (plan->devices[i].stage >= 0 && keeps_alike(&plan->devices[i], &plan->devices[device]))
+            return false;
+    return plan->devices[device].stage >= 0;
+}
+
+/* What makes a capacity less than the memory; a line for each that there is. */
+static void put_kept(const clv_plan *plan, clv_text *text)
+{
+    for (int32_t i = 0; i < plan->n_devices; i++) {
+        const clv_plan_device *d = &plan->devices[i];
+        const int64_t kept[] = { d->reserved_bytes, d->buffer_bytes, d->headroom_bytes };
+        static const char *const names[] = { "reserved", "buffers" };
+        int64_t memory = d->capacity_bytes;
+        if (!is_first_to_keep(plan, i) || d->capacity_bytes < 0)
+            continue;
+        for (int k = 0; k < 3; k++)
+            memory += kept[k] > 0 && memory <= INT64_MAX - kept[k] ? kept[k] : 0;
+        if (memory == d->capacity_bytes)
+            continue;
+        clv_text_printf(text, "capacity    %s", clv_show_bytes((char[32]){ 0 }, memory));
+        for (int k = 0; k < 2; k++)
+            if (kept[k] > 0)
+                clv_text_printf(text, " - %s %s", clv_show_bytes((char[32]){ 0 }, kept[k]),
+                                names[k]);
+        if (d->headroom_bytes > 0)
+            clv_text_printf(text, " - %.3g %% headroom",
+                            100 * (double)d->headroom_bytes / (double)memory);
+        clv_text_printf(text, "\n");
+    }
+}
+
+/* How many tokens more its states could hold, where the tightest device has as much room for what
+ * each takes there; 0: not known. */
+static int64_t more_tokens(const clv_plan *plan)
+{
+    double most = INFINITY;
+    for (int32_t i = 0; i < plan->n_devices; i++) {
+        const clv_plan_device *d = &plan->devices[i];
+        if (d->stage < 0 || d->state_bytes <= 0)
+            continue;
+        double room = (double)(d->capacity_bytes - d->peak_bytes) / (double)d->state_bytes;
+        most = room < most ? room : most;
+    }
+    most *= (double)plan->state_tokens;
+    return most >= 1 && most < 9e15 && plan->microbatches <= 1 ? (int64_t)most : 0;
+}
+
+/* What of the activations the model keeps from run to run. */
+static void put_states(const clv_plan *plan, clv_text *text)
+{
+    int64_t least = INT64_MAX, most = 0;
+    for (int32_t i = 0; i < plan->n_devices; i++) {
+        const clv_plan_device *d = &plan->devices[i];
+        if (d->stage < 0)
+            continue;
+        least = d->state_bytes < least ? d->state_bytes : least;
+        most = d->state_bytes > most ? d->state_bytes : most;
+    }
+    if (most <= 0)
+        return;
+    clv_text_printf(text, "states      %s%s%s a device of its activations",
+                    least < most ? clv_show_bytes((char[32]){ 0 }, least > 0 ? least : 0) : "",
+                    least < most ? " to " : "", clv_show_bytes((char[32]){ 0 }, most));
+    if (plan->state_tokens > 0)
+        clv_text_printf(text, ", for %" PRId64 " tokens", plan->state_tokens);
+    if (plan->outcome == CLV_FITS && more_tokens(plan) > 0)
+        clv_text_printf(text, "; room for %" PRId64 " more", more_tokens(plan));
+    clv_text_printf(text, "\n");
+}
+
 void clv_report_memory(const clv_plan *plan, clv_text *text)
 {
     static const char *const titles[] = { "memory of",  ">weights", ">activations",
@@ -190,6 +272,8 @@ void clv_report_memory(const clv_plan *plan, clv_text *text)
     }
     clv_text_printf(text, "\n");
     clv_table_write(&table, text);
+    put_kept(plan, text);
+    put_states(plan, text);
 }
 
 /* Larger first; equal ones as in the plan. */

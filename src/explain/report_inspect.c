@@ -107,6 +107,64 @@ static void put_costs(report *r)
     clv_text_printf(&r->text, "\n");
 }
 
+/* What fits beside the weights. */
+static void put_room(report *r, const clv_state_growth *growths, int32_t n)
+{
+    const clv_cluster *c = r->in->cluster;
+    clv_state_room room = clv_inspection_room(r->in, growths, n);
+    int64_t left = room.capacity_bytes - r->in->costs->total.weight_bytes;
+    char size[32];
+
+    clv_text_printf(&r->text, "room: %d device%s of %s for %s", (int)c->n_devices,
+                    c->n_devices == 1 ? "" : "s", clv_cell_short(&r->text, c->name),
+                    clv_show_bytes(size, room.capacity_bytes));
+    if (left < 0)
+        clv_text_printf(&r->text, ", less than the weights\n");
+    else if (room.tokens >= 0)
+        clv_text_printf(&r->text, ": the weights, and at most %" PRId64 " tokens\n", room.tokens);
+    else
+        clv_text_printf(&r->text, ": the weights, and %s\n", clv_show_bytes(size, left));
+}
+
+/* Inputs that come back as outputs, and how they grow. */
+static clv_status put_states(report *r, clv_error *err)
+{
+    const clv_inspection *in = r->in;
+    clv_state_growth *growths;
+    char size[32];
+    int32_t n;
+
+    CLV_TRY(clv_inspection_growths(in, r->text.arena, &growths, &n, err));
+    if (in->states.n > 0) {
+        int64_t bytes = clv_inspection_state_bytes(in);
+        int32_t begun = clv_inspection_n_begun(in), back = in->states.n - begun;
+        clv_text_printf(&r->text, "state: ");
+        if (back > 0)
+            clv_text_printf(&r->text, "%d input%s%s", (int)back,
+                            back == 1 ? " comes back as an output" : "s come back as outputs",
+                            begun > 0 ? ", " : "");
+        if (begun > 0)
+            clv_text_printf(&r->text, "%d output%s of attention", (int)begun,
+                            begun == 1 ? " is keys or values" : "s are keys or values");
+        if (bytes >= 0)
+            clv_text_printf(&r->text, ", %s", clv_show_bytes(size, bytes));
+        clv_text_printf(&r->text, "\n");
+    }
+    for (int32_t k = 0; k < n; k++) {
+        const clv_state_growth *g = &growths[k];
+        if (g->token_bytes >= 0)
+            clv_text_printf(&r->text, "  %" PRId64 " bytes a token of a sequence", g->token_bytes);
+        else
+            clv_text_printf(&r->text, "  they grow by token");
+        if (g->along.n)
+            clv_text_printf(&r->text, " along %s", clv_cell_str(&r->text, g->along));
+        clv_text_printf(&r->text, ", in %d of them\n", (int)g->n);
+    }
+    if (in->cluster)
+        put_room(r, growths, n);
+    return CLV_OK;
+}
+
 /* Types that compute nothing: "Constant 389, Transpose 145, ...", in lines of the report's width.
  */
 static void put_without_flops(report *r, const clv_type_count *at, int32_t n)
@@ -252,6 +310,7 @@ clv_status clv_report_inspect(const clv_inspection *in, clv_arena *arena, const 
     put_ends(&r, "outputs", g->outputs, g->n_outputs);
     put_symbols(&r);
     put_costs(&r);
+    CLV_TRY(put_states(&r, err));
     CLV_TRY(put_types(&r, err));
     put_ops(&r, "operators that are not known", in->costs->unknown, in->costs->n_unknown);
     put_ops(&r, "operators whose cost is short because a shape is open", in->costs->unsized,

@@ -57,6 +57,56 @@ static void put_head(clv_json_out *out, const clv_inspection *in)
     clv_json_put_int(out, "functions", m->n_functions);
 }
 
+static void put_known(clv_json_out *out, const char *key, int64_t count)
+{
+    if (count >= 0)
+        clv_plan_put_count(out, key, count);
+    else
+        clv_json_put_null(out, key);
+}
+
+static void put_room(clv_json_out *out, const clv_inspection *in, const clv_state_growth *growths,
+                     int32_t n)
+{
+    clv_state_room room = clv_inspection_room(in, growths, n);
+    clv_json_open_object(out, "room");
+    clv_json_put_string(out, "cluster", in->cluster->name);
+    clv_json_put_int(out, "devices", in->cluster->n_devices);
+    clv_plan_put_count(out, "capacity_bytes", room.capacity_bytes);
+    put_known(out, "token_bytes", room.token_bytes);
+    put_known(out, "tokens", room.tokens);
+    clv_json_close_object(out);
+}
+
+static clv_status put_states(clv_json_out *out, const clv_inspection *in, clv_arena *arena,
+                             clv_error *err)
+{
+    clv_state_growth *growths;
+    int32_t n;
+
+    CLV_TRY(clv_inspection_growths(in, arena, &growths, &n, err));
+    clv_json_open_object(out, "states");
+    clv_json_put_int(out, "count", in->states.n);
+    clv_json_put_int(out, "begun", clv_inspection_n_begun(in));
+    put_known(out, "bytes", clv_inspection_state_bytes(in));
+    clv_json_open_array(out, "growing");
+    for (int32_t k = 0; k < n; k++) {
+        clv_json_open_object(out, NULL);
+        if (growths[k].along.n)
+            clv_json_put_str(out, "along", growths[k].along);
+        else
+            clv_json_put_null(out, "along");
+        clv_json_put_int(out, "count", growths[k].n);
+        put_known(out, "token_bytes", growths[k].token_bytes);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+    clv_json_close_object(out);
+    if (in->cluster)
+        put_room(out, in, growths, n);
+    return CLV_OK;
+}
+
 static clv_status put_types(clv_json_out *out, const clv_inspection *in, clv_arena *arena,
                             clv_error *err)
 {
@@ -153,6 +203,7 @@ clv_status clv_report_inspect_json(const clv_inspection *in, clv_arena *arena,
     clv_plan_put_count(&out, "constant_bytes", c->constant_bytes);
     clv_plan_put_count(&out, "flops", c->total.flops);
     clv_plan_put_count(&out, "matrix_flops", c->total.matmul_flops);
+    CLV_TRY(put_states(&out, in, arena, err));
     CLV_TRY(put_types(&out, in, arena, err));
     put_ops(&out, "unknown_operators", g, c->unknown, c->n_unknown);
     put_ops(&out, "unsized_operators", g, c->unsized, c->n_unsized);

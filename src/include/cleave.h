@@ -222,6 +222,30 @@ CLEAVE_API const char *cleave_model_external(const cleave_model *model, int i);
 CLEAVE_API cleave_status cleave_model_inspect(cleave_model *model, const cleave_control *control,
                                               cleave_report **ret_report, cleave_error *error);
 
+typedef struct {
+    uint32_t size;
+    /* Says how many tokens the caches of the model may hold beside its weights on so many devices
+     * of a cluster, where one of these five is given; as in cleave_plan_options. */
+    const char *cluster;
+    const char *configs_path;
+    int devices; /* 0: all of the cluster */
+    int64_t memory_bytes;
+    const char *headroom;
+} cleave_inspect_options;
+
+static inline void cleave_inspect_options_init(cleave_inspect_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->size = (uint32_t)sizeof *options;
+}
+
+/* The same, and what fits. CLEAVE_EUSAGE: an option is out of range; CLEAVE_EINPUT: the cluster
+ * makes no sense. */
+CLEAVE_API cleave_status cleave_model_inspect_with(cleave_model *model,
+                                                   const cleave_inspect_options *options,
+                                                   const cleave_control *control,
+                                                   cleave_report **ret_report, cleave_error *error);
+
 /* What to do with an axis that does not divide into its shards. */
 typedef enum {
     CLEAVE_UNEVEN_CEIL = 0, /* size / shards, rounded up, each; the last ones smaller or empty */
@@ -274,7 +298,7 @@ typedef struct {
     const char *configs_path; /* folders with clusters/ and devices/, colon-separated; NULL: ours,
                                * which are looked for beside the library first */
     int devices;              /* exactly the first so many; 0: as many of the cluster as are best */
-    int64_t memory_bytes;     /* of each device, instead of the description's; 0: as described */
+    int64_t memory_bytes;     /* of each device, all of it for tensors; 0: as described */
     cleave_objective objective;
     double deadline_s; /* the best plan found by then; at most 1e9. 0: none, and the plan depends on
                         * nothing but the input. The first candidates are judged in any case */
@@ -331,6 +355,10 @@ typedef struct {
      * or "nvfp4"; with bf16 all FLOAT tensors, activations too. NULL: as they are. The plan says
      * so; it is of no use for the file. */
     const char *weights, *kv;
+    /* What plans leave free on each device: a part of its memory, "10%", or a size, "8GiB"; "0":
+     * nothing. Holds for memory_bytes too. NULL: what the description of the device says, 10 %
+     * where it says nothing; of memory_bytes nothing. */
+    const char *headroom;
 } cleave_plan_options;
 
 static inline void cleave_plan_options_init(cleave_plan_options *options)

@@ -120,7 +120,7 @@ int64_t clv_stage_capacity(const clv_cluster *stages)
     int64_t least = INT64_MAX;
     for (int32_t d = 0; d < stages->n_devices; d++) {
         const clv_device_kind *kind = clv_device_kind_of(stages, d);
-        int64_t bytes = kind->memory_bytes - kind->reserved_bytes;
+        int64_t bytes = clv_device_capacity(kind);
         least = bytes < least ? bytes : least;
     }
     return least;

@@ -46,7 +46,10 @@ static clv_status widen_devices(widening *w, clv_error *err)
             devices[d].n_ops = 0; /* without collectives, below */
             devices[d].name = w->cluster->devices[d].name;
             devices[d].kind = kind->name;
-            devices[d].capacity_bytes = kind->memory_bytes - kind->reserved_bytes;
+            devices[d].capacity_bytes = clv_device_capacity(kind);
+            devices[d].reserved_bytes = kind->reserved_bytes;
+            devices[d].buffer_bytes = kind->buffer_bytes;
+            devices[d].headroom_bytes = clv_device_headroom(kind);
         }
     w->plan->devices = devices;
     w->plan->n_devices = n;

@@ -2,6 +2,7 @@
 #include "kernels/form.h"
 
 #include "graph/ops.h"
+#include "graph/states.h"
 #include "kernels/attention.h"
 #include "kernels/circles.h"
 #include "kernels/grow.h"
@@ -113,22 +114,6 @@ static clv_status number_kernels(former *m, clv_error *err)
     return CLV_OK;
 }
 
-/* Is an output what an input was, but for one dimension that may have grown? */
-static bool may_hold(const clv_type *in, const clv_type *out)
-{
-    int32_t differ = 0;
-    if (in->kind != CLV_TYPE_TENSOR || out->kind != CLV_TYPE_TENSOR || in->rank != out->rank ||
-        in->dtype != out->dtype || in->rank < 2)
-        return false;
-    for (int32_t i = 0; i < in->rank; i++) {
-        differ += in->dims[i] != out->dims[i];
-        if (clv_dim_is_number(in->dims[i]) && clv_dim_is_number(out->dims[i]) &&
-            in->dims[i] > out->dims[i])
-            return false;
-    }
-    return differ <= 1;
-}
-
 /* The kernel that alone reads an input; -1. */
 static int32_t only_reader(const former *m, clv_tensor t)
 {
@@ -145,34 +130,27 @@ static int32_t only_reader(const former *m, clv_tensor t)
     return kernel;
 }
 
-/* Keys and values that attention appends to stay where they are: as many outputs of its kernel as
- * fit its inputs, in their order. */
+/* Keys and values that attention appends to stay where they are, where its kernel alone reads the
+ * past. */
 static clv_status find_state(former *m, bool *inside, clv_error *err)
 {
     const clv_graph *g = m->g;
     clv_tensor *state = CLV_NEW_ARRAY(m->arena, clv_tensor, g->n_tensors);
+    clv_states states;
     if (!state)
         return clv_fail_nomem(err, WHAT);
+    CLV_TRY(clv_states_find(m->types, m->scratch, &states, err));
     for (int32_t t = 0; t < g->n_tensors; t++)
         state[t] = CLV_NO_TENSOR;
-    for (int32_t i = 0; i < g->n_inputs; i++) {
-        clv_tensor in = g->inputs[i];
+    for (int32_t i = 0; i < states.n; i++) {
+        clv_tensor in = states.at[i].in, out = states.at[i].out;
         int32_t kernel = only_reader(m, in);
-        if (kernel < 0 || m->made->at[kernel].kind != CLV_KERNEL_ATTENTION)
+        if (kernel < 0 || m->made->at[kernel].kind != CLV_KERNEL_ATTENTION ||
+            m->made->of[clv_tensor_at(g, out)->producer.i] != kernel)
             continue;
-        const clv_kernel *k = &m->made->at[kernel];
-        for (int32_t o = 0; o < k->n && state[in.i].i < 0; o++) {
-            const clv_op_info *op = clv_op_at(g, m->made->members[k->first + o]);
-            for (int32_t w = 0; w < op->n_out && state[in.i].i < 0; w++) {
-                clv_tensor out = clv_op_output(g, op, w);
-                if (out.i < 0 || !clv_tensor_at(g, out)->is_output || state[out.i].i >= 0 ||
-                    !may_hold(&m->types->of[in.i], &m->types->of[out.i]))
-                    continue;
-                state[in.i] = out;
-                state[out.i] = in;
-                inside[in.i] = true;
-            }
-        }
+        state[in.i] = out;
+        state[out.i] = in;
+        inside[in.i] = true;
     }
     m->made->state = state;
     return CLV_OK;

@@ -11,11 +11,6 @@ typedef struct {
     clv_arena *arena;
 } builder;
 
-static int64_t usable_bytes(const clv_device_kind *k)
-{
-    return k->memory_bytes - k->reserved_bytes;
-}
-
 static const clv_device_kind *kind_at(const builder *b, int32_t mesh, int32_t i)
 {
     return clv_device_kind_of(b->c, b->order[mesh * b->per_mesh + i]);
@@ -59,21 +54,24 @@ static clv_status weakest(const builder *b, int32_t mesh, clv_device_kind *ret, 
         if (clv_device_matrix_rate(k, CLV_DT_FLOAT16) <
             clv_device_matrix_rate(slowest, CLV_DT_FLOAT16))
             slowest = k;
-        if (usable_bytes(k) < usable_bytes(least))
+        if (clv_device_capacity(k) < clv_device_capacity(least))
             least = k;
         if (k->workspace_proportion < proportion)
             proportion = k->workspace_proportion;
     }
     *ret = *slowest;
     ret->memory_bytes = least->memory_bytes;
-    ret->reserved_bytes = least->reserved_bytes;
+    ret->reserved_bytes =
+        least->memory_bytes - clv_device_capacity(least); /* of many, as they are */
+    ret->buffer_bytes = 0;
+    ret->headroom = (clv_headroom){ .part = 0 };
     ret->workspace_proportion = proportion;
     return put_beside(b, mesh, slowest, &ret->beside, err);
 }
 
 static bool are_alike(const clv_device_kind *a, const clv_device_kind *b)
 {
-    if (usable_bytes(a) != usable_bytes(b))
+    if (clv_device_capacity(a) != clv_device_capacity(b))
         return false;
     for (; a && b && a->name == b->name; a = a->beside, b = b->beside)
         ;

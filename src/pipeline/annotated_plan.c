@@ -82,6 +82,10 @@ static clv_status add_devices(building *b, clv_error *err)
                                               .workspace_bytes = CLV_PLAN_UNKNOWN,
                                               .peak_bytes = CLV_PLAN_UNKNOWN,
                                               .capacity_bytes = CLV_PLAN_UNKNOWN,
+                                              .reserved_bytes = CLV_PLAN_UNKNOWN,
+                                              .buffer_bytes = CLV_PLAN_UNKNOWN,
+                                              .headroom_bytes = CLV_PLAN_UNKNOWN,
+                                              .state_bytes = CLV_PLAN_UNKNOWN,
                                               .in_flight_bytes = CLV_PLAN_UNKNOWN };
     }
     for (int32_t k = 0; k < b->stages.n_meshes * per_mesh; k++)

@@ -1,5 +1,6 @@
 #include "pipeline/pipeline.h"
 
+#include "graph/states.h"
 #include "joint/joint.h"
 #include "request/analysis.h"
 #include "stages/stages.h"
@@ -26,9 +27,9 @@ static int32_t least_devices(const clv_request *req, const clv_analysis *analysi
     int64_t left_bytes = analysis->costs->total.weight_bytes;
     int32_t n = 1;
     for (; n < most; n++) {
-        const clv_device_kind *k = clv_device_kind_of(req->cluster, n - 1);
-        left_bytes -=
-            req->memory_bytes > 0 ? req->memory_bytes : k->memory_bytes - k->reserved_bytes;
+        clv_device_kind k =
+            clv_device_resized(clv_device_kind_of(req->cluster, n - 1), req->memory_bytes);
+        left_bytes -= clv_device_capacity(&k) + k.buffer_bytes; /* one alone has no buffers */
         if (left_bytes <= 0)
             break;
     }
@@ -64,6 +65,9 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
     /* types, costs, units -> plan */
     CLV_TRY(req->fewest ? plan_fewest_devices(req, &analysis, arena, ret, err)
                         : plan_devices(req, &analysis, arena, ret, err));
+    clv_states states;
+    CLV_TRY(clv_states_find(analysis.inference->main, arena, &states, err));
+    (*ret)->state_tokens = clv_states_tokens(analysis.inference->main, &states);
     (*ret)->runtime = req->runtime ? req->runtime->name : "none";
     clv_plan_add_host(*ret, analysis.host_ns);
     return CLV_OK;

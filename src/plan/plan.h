@@ -28,6 +28,10 @@ typedef struct {
     /* CLV_PLAN_UNKNOWN where they are not known. The first three are of the fullest moment; the
      * peak is their sum and the gaps between tensors. */
     int64_t weight_bytes, activation_bytes, workspace_bytes, peak_bytes, capacity_bytes;
+    /* The capacity is the memory without these: what driver and libraries reserve, buffers for
+     * communication, and what is left free. CLV_PLAN_UNKNOWN, all three or none. */
+    int64_t reserved_bytes, buffer_bytes, headroom_bytes;
+    int64_t state_bytes;     /* of the activations: states of the model, as caches of keys */
     int64_t in_flight_bytes; /* copies for further micro-batches, part of the peak */
     int64_t flops;
     int64_t busy_ns; /* compute of one sample */
@@ -115,6 +119,7 @@ typedef struct {
     const char *runtime; /* who forms kernels; NULL: not known */
     clv_objective objective;
     double proportion;    /* available memory proportion that was lowered to; 0: default */
+    int64_t state_tokens; /* that growing states hold after a run, of all sequences; 0: none do */
     clv_outcome outcome;  /* of the judge; not CLV_FITS: the nearest plan that was seen */
     int32_t short_device; /* CLV_OOM: the device that lacks most, and how much it lacks */
     int64_t short_bytes;

@@ -53,7 +53,7 @@ static clv_status read_head(const clv_json_at *root, clv_plan *plan, clv_arena *
     if (at.json && !(plan->proportion > 0))
         return clv_fail(err, CLV_EFORMAT, "%s: 0 is not above 0; leave it out for the default",
                         CLV_PLAN_PATH(&at));
-    return CLV_OK;
+    return clv_plan_get_count(root, "state_tokens", &plan->state_tokens, err);
 }
 
 /* After the devices: short_device is one of them. */
@@ -182,10 +182,14 @@ static clv_status read_device(const clv_json_at *at, const clv_plan *plan, clv_a
                                         "operators",
                                         "weight_bytes",
                                         "activation_bytes",
+                                        "state_bytes",
                                         "workspace_bytes",
                                         "in_flight_bytes",
                                         "peak_bytes",
                                         "capacity_bytes",
+                                        "reserved_bytes",
+                                        "buffer_bytes",
+                                        "headroom_bytes",
                                         "flops",
                                         "busy_ns",
                                         "sharding_nodes",
@@ -199,10 +203,14 @@ static clv_status read_device(const clv_json_at *at, const clv_plan *plan, clv_a
     CLV_TRY(clv_plan_get_int32(at, "operators", 0, CLV_PLAN_JSON_OPS_MAX, &d->n_ops, err));
     CLV_TRY(clv_plan_get_known_count(at, "weight_bytes", &d->weight_bytes, err));
     CLV_TRY(clv_plan_get_known_count(at, "activation_bytes", &d->activation_bytes, err));
+    CLV_TRY(clv_plan_get_known_count(at, "state_bytes", &d->state_bytes, err));
     CLV_TRY(clv_plan_get_known_count(at, "workspace_bytes", &d->workspace_bytes, err));
     CLV_TRY(clv_plan_get_known_count(at, "in_flight_bytes", &d->in_flight_bytes, err));
     CLV_TRY(clv_plan_get_known_count(at, "peak_bytes", &d->peak_bytes, err));
     CLV_TRY(clv_plan_get_known_count(at, "capacity_bytes", &d->capacity_bytes, err));
+    CLV_TRY(clv_plan_get_known_count(at, "reserved_bytes", &d->reserved_bytes, err));
+    CLV_TRY(clv_plan_get_known_count(at, "buffer_bytes", &d->buffer_bytes, err));
+    CLV_TRY(clv_plan_get_known_count(at, "headroom_bytes", &d->headroom_bytes, err));
     CLV_TRY(clv_plan_get_known_count(at, "flops", &d->flops, err));
     CLV_TRY(clv_plan_get_known_count(at, "busy_ns", &d->busy_ns, err));
     return clv_json_copy_texts(at, "sharding_nodes", arena, &d->sharding_nodes,
@@ -323,6 +331,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
                                         "runtime",
                                         "objective",
                                         "available_memory_proportion",
+                                        "state_tokens",
                                         "outcome",
                                         "short_device",
                                         "short_bytes",

@@ -37,6 +37,8 @@ static void put_head(clv_json_out *out, const clv_plan *plan)
     clv_json_put_string(out, "objective", clv_plan_objective_words[plan->objective]);
     if (plan->proportion > 0)
         clv_json_put_number(out, "available_memory_proportion", plan->proportion);
+    if (plan->state_tokens > 0)
+        clv_plan_put_count(out, "state_tokens", plan->state_tokens);
     clv_json_put_string(out, "outcome", clv_plan_outcome_words[plan->outcome]);
     if (plan->outcome == CLV_OOM) {
         clv_json_put_int(out, "short_device", plan->short_device);
@@ -105,11 +107,16 @@ static void put_devices(clv_json_out *out, const clv_plan *plan)
         clv_json_put_int(out, "operators", d->n_ops);
         clv_plan_put_known_count(out, "weight_bytes", d->weight_bytes);
         clv_plan_put_known_count(out, "activation_bytes", d->activation_bytes);
+        if (d->state_bytes > 0)
+            clv_plan_put_known_count(out, "state_bytes", d->state_bytes);
         clv_plan_put_known_count(out, "workspace_bytes", d->workspace_bytes);
         if (plan->microbatches > 1)
             clv_plan_put_known_count(out, "in_flight_bytes", d->in_flight_bytes);
         clv_plan_put_known_count(out, "peak_bytes", d->peak_bytes);
         clv_plan_put_known_count(out, "capacity_bytes", d->capacity_bytes);
+        clv_plan_put_known_count(out, "reserved_bytes", d->reserved_bytes);
+        clv_plan_put_known_count(out, "buffer_bytes", d->buffer_bytes);
+        clv_plan_put_known_count(out, "headroom_bytes", d->headroom_bytes);
         clv_plan_put_known_count(out, "flops", d->flops);
         clv_plan_put_known_count(out, "busy_ns", d->busy_ns);
         put_list(out, "sharding_nodes", d->sharding_nodes, d->n_sharding_nodes);
@@ -239,6 +246,7 @@ static clv_status drop_reports(clv_plan *plan, clv_arena *arena, clv_error *err)
         plan->collectives = c;
     plan->cluster = plan->compiler = plan->runtime = NULL;
     plan->proportion = plan->overlap = 0;
+    plan->state_tokens = 0;
     plan->short_bytes = plan->latency_ns = plan->period_ns = plan->host_ns = 0;
     return CLV_OK;
 }

@@ -56,7 +56,7 @@ clv_status clv_analyse(const clv_analysed *of, clv_arena *arena, clv_analysis *r
     else
         CLV_TRY(clv_costs_build(of->model, a.types, arena, &a.costs, err));
     if (of->runtime)
-        a.host_ns = clv_host_ns(&of->runtime->host, a.types, a.kernels ? a.kernels->state : NULL);
+        a.host_ns = clv_host_ns(&of->runtime->host, a.types);
     CLV_TRY(clv_subgraphs_build(a.costs, true, arena, &a.units, err));
     *ret = a;
     return CLV_OK;

@@ -65,9 +65,13 @@ static clv_status add_devices(const clv_workload *w, const clv_compile_report *r
         if (!to->name || !to->kind)
             return clv_fail_nomem(err, "devices of a plan");
         to->stage = -1;
-        to->capacity_bytes = kind->memory_bytes - kind->reserved_bytes;
+        to->capacity_bytes = clv_device_capacity(kind);
         to->weight_bytes = to->activation_bytes = to->workspace_bytes = CLV_PLAN_UNKNOWN;
         to->peak_bytes = to->busy_ns = to->in_flight_bytes = CLV_PLAN_UNKNOWN;
+        to->state_bytes = CLV_PLAN_UNKNOWN;
+        to->reserved_bytes = kind->reserved_bytes;
+        to->buffer_bytes = kind->buffer_bytes;
+        to->headroom_bytes = clv_device_headroom(kind);
         if (!report || !report->devices)
             continue;
         const clv_device_report *from = &report->devices[d];
@@ -75,6 +79,7 @@ static clv_status add_devices(const clv_workload *w, const clv_compile_report *r
         to->activation_bytes = from->activation_bytes;
         to->workspace_bytes = from->workspace_bytes;
         to->peak_bytes = from->peak_bytes;
+        to->state_bytes = from->state_bytes;
         to->in_flight_bytes = from->in_flight_bytes;
         to->capacity_bytes = from->capacity_bytes;
         to->busy_ns = from->busy_ns;

@@ -69,6 +69,14 @@ Test(no_fit, advice_is_given_and_works)
     explained("--max-tp 1 --objective throughput " MODELS "vit_l_16.b16.onnx", "20MiB", 8);
 }
 
+/* A headroom that is asked for holds for the memory that is advised, too. */
+Test(no_fit, advice_keeps_the_headroom)
+{
+    explained("--headroom 10% --max-tp 1 " MODELS "resnet.static.onnx", "1KiB", 2);
+    if (!TEST_IS_SANITIZED)
+        explained("--headroom 1MiB " MODELS "resnet.static.onnx", "2MiB", 2);
+}
+
 Test(no_fit, advice_on_shards_is_given_and_works)
 {
     explained(MODELS "resnet.static.onnx", "1KiB", 2);

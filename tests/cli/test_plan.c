@@ -416,6 +416,45 @@ Test(plan, inspect_shows_what_a_model_is)
 }
 
 /* Nine inputs, most operators without FLOPs. */
+/* Three layers with two heads of keys and two of values, of 8 elements of 4 bytes. */
+Test(plan, inspect_says_what_a_token_takes)
+{
+    const char *sizes = "--bind batch_size=4,sequence_length=1,past_sequence_length=15,"
+                        "total_sequence_length=16",
+               *llama = TEST_SOURCE_DIR "/tests/data/models/llama_gqa_decode.dyn.onnx";
+    char line[1024];
+    snprintf(line, sizeof line, "inspect %s", llama);
+    check(0, line, "state: 6 inputs come back as outputs\n");
+    check(0, line, "  384 bytes a token of a sequence along past_sequence_length, in 6 of them\n");
+    snprintf(line, sizeof line, "inspect %s %s", sizes, llama); /* 4 x 16 x 384 bytes */
+    check(0, line, "state: 6 inputs come back as outputs, 24.00 KiB\n");
+    check(0, line, "  384 bytes a token of a sequence along past_sequence_length, in 6 of them\n");
+    /* 694032 bytes of weights: 2 x 500000 - 694032 = 796.8 x 384 */
+    snprintf(line, sizeof line, "inspect --devices 2 --memory 500000B %s", llama);
+    check(0, line,
+          "room: 2 devices of dgx-h100 for 976.6 KiB: the weights, and at most 796 tokens\n");
+    snprintf(line, sizeof line, "inspect --devices 2 --memory 500000B --headroom 10%% %s", llama);
+    check(0, line,
+          "room: 2 devices of dgx-h100 for 878.9 KiB: the weights, and at most 536 tokens\n");
+    snprintf(line, sizeof line, "inspect --devices 1 --memory 500000B %s", llama);
+    check(0, line, "room: 1 device of dgx-h100 for 488.3 KiB, less than the weights\n");
+    snprintf(line, sizeof line, "inspect --cluster nowhere %s", llama);
+    check(2, line, "'nowhere' is no known cluster");
+    check(2, "inspect --devices 9 m.onnx", "9 devices were asked for, expected 1 to 8");
+    check(2, "inspect --headroom much m.onnx", "headroom is 'much': expected a part of the memory");
+    check(2, "inspect --headroom 100% m.onnx", "headroom is '100%'");
+    check(0, "inspect --devices 1 m.onnx", "room: 1 device of dgx-h100 for 66.06 GiB: the weights");
+}
+
+/* Keys and values of two layers, two heads of 8 elements of 4 bytes, of 2 x 8 tokens. */
+Test(plan, inspect_says_what_a_prefill_leaves)
+{
+    const char *model =
+        "inspect " TEST_SOURCE_DIR "/tests/data/runnable/mixtral_prefill.static.onnx";
+    check(0, model, "state: 4 outputs are keys or values of attention, 4.000 KiB\n");
+    check(0, model, "  256 bytes a token of a sequence, in 4 of them\n");
+}
+
 Test(plan, inspect_is_short_where_a_model_is_long)
 {
     const char *llama = "inspect " TEST_SOURCE_DIR "/tests/data/models/llama_gqa_decode.dyn.onnx";

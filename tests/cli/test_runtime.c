@@ -1,5 +1,6 @@
 /* test_runtime.c - cleave plan --runtime, --weights and --kv, as a user runs them. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ Test(runtime, a_serving_loop_adds_what_the_host_does)
                  number("period_ns", "--runtime engine " EXPORT) + host);
     cr_expect_eq(number("gap", "--runtime serving " EXPORT), 0);
     run_says(folder, 0, "plan", "--no-output --devices 1 --runtime serving " EXPORT,
-             "host        368.0 us of each run, while its devices wait");
+             "host        368 us of each run, while its devices wait");
 }
 
 #define EXTENDS(base) "{\"version\":1,\"name\":\"r\",\"source\":\"s\",\"extends\":\"" base "\"}"
@@ -72,6 +73,42 @@ Test(runtime, one_extends_another_that_has_patterns)
     file_write(folder, "t.json", EXTENDS("engin"), sizeof EXTENDS("engin") - 1);
     run_refused(folder, 2, "plan", "--no-output --runtime t.json " EXPORT,
                 "'engin' is no known runtime");
+}
+
+/* 2 sequences x 16 tokens x 384 bytes, in place. */
+Test(runtime, states_are_counted)
+{
+    char words[160];
+    double engine = number("state_bytes", "--runtime engine " EXPORT),
+           room = number("capacity_bytes", "--runtime engine " EXPORT) -
+                  number("peak_bytes", "--runtime engine " EXPORT);
+    cr_expect_eq(engine, 2 * 16 * 384);
+    cr_expect_geq(number("activation_bytes", "--runtime engine " EXPORT), engine);
+    cr_expect_eq(number("state_tokens", EXPORT), 2 * 16);
+    snprintf(
+        words, sizeof words,
+        "states      12.00 KiB a device of its activations, for 32 tokens; room for %.0f more\n",
+        floor(room / 384));
+    run_says(folder, 0, "plan", "--no-output --devices 1 --runtime engine " EXPORT, words);
+}
+
+/* What a device's memory is made of adds up. */
+Test(runtime, the_report_says_what_a_capacity_is_made_of)
+{
+    double kept = number("reserved_bytes", EXPORT) + number("headroom_bytes", EXPORT);
+    cr_expect_eq(number("buffer_bytes", EXPORT), 0, "a device alone has none");
+    cr_expect_eq(number("capacity_bytes", EXPORT) + kept, 80e9);
+    cr_expect_eq(number("headroom_bytes", "--headroom 2GB " EXPORT), 2e9);
+    cr_expect_eq(number("headroom_bytes", "--headroom 0 " EXPORT), 0);
+    cr_expect_eq(number("capacity_bytes", "--memory 1GB " EXPORT), 1e9);
+    cr_expect_eq(number("capacity_bytes", "--memory 1GB --headroom 25% " EXPORT), 75e7);
+    run_says(folder, 0, "plan", "--no-output --devices 1 " EXPORT,
+             "capacity    74.51 GiB - 1.000 GiB reserved - 10 % headroom\n");
+    run_says(folder, 0, "plan", "--no-output --devices 2 " EXPORT,
+             "capacity    74.51 GiB - 1.000 GiB reserved - 656.1 MiB buffers - 10 % headroom\n");
+    run_refused(folder, 2, "plan", "--no-output --headroom half " EXPORT,
+                "headroom is 'half': expected a part of the memory from 0% to below 100%");
+    run_says(folder, 3, "plan", "--no-output --devices 1 --headroom 1TB " EXPORT, "Out of memory");
 }
 
 /* The same two layers, as operators of opset 23 and of com.microsoft. */

@@ -16,7 +16,7 @@ import jsonschema
 BEYOND_A_SCHEMA = {
     "duplicate_device_names", "duplicate_keys", "duplicate_kind_names", "huge_latency", "huge_memory",
     "infinite_rate", "level_sizes_overflow", "level_sizes_product", "link_to_a_missing_device",
-    "link_to_itself", "no_levels_no_links", "reserved_over_memory", "tiny_bandwidth",
+    "link_to_itself", "no_levels_no_links", "reserved_over_memory", "buffers_over_memory", "tiny_bandwidth",
     "unknown_kind", "unreachable_one_way", "unreachable_pair", "zero_bandwidth", "zero_memory",
 }
 

@@ -164,6 +164,54 @@ Test(cluster, another_memory_size_is_all_for_tensors_and_leaves_the_original)
     cr_assert_eq(clv_device_kind_of(c, 0)->memory_bytes, INT64_C(80000000000));
 }
 
+/* 80 GB: 1 GiB is reserved, 688 MB are buffers, 8 GB headroom. */
+Test(cluster, tensors_get_what_is_not_kept)
+{
+    clv_cluster *c = load("dgx-h100"), *part = NULL;
+    const int64_t memory = INT64_C(80000000000), reserved = INT64_C(1) << 30, buffers = 688000000;
+    cr_assert_eq(clv_device_capacity(clv_device_kind_of(c, 0)),
+                 memory - reserved - buffers - memory / 10);
+    cr_assert_eq(clv_cluster_subset(c, 1, 0, arena, &part, NULL), CLV_OK);
+    cr_assert_eq(clv_device_capacity(clv_device_kind_of(part, 0)), memory - reserved - memory / 10,
+                 "a device alone has no buffers");
+    cr_assert_eq(clv_cluster_subset(c, 8, 1 << 30, arena, &part, NULL), CLV_OK);
+    cr_assert_eq(clv_device_capacity(clv_device_kind_of(part, 0)), 1 << 30);
+}
+
+static int64_t capacity_with(const char *headroom, int64_t memory)
+{
+    clv_cluster *c = load("dgx-h100");
+    clv_error err = { .message = "" };
+    cr_assert_eq(clv_cluster_keep_free(c, headroom, arena, &c, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_cluster_subset(c, 1, memory, arena, &c, &err), CLV_OK);
+    return clv_device_capacity(clv_device_kind_of(c, 0));
+}
+
+Test(cluster, headroom_is_what_is_asked_for)
+{
+    const int64_t left = INT64_C(80000000000) - (INT64_C(1) << 30);
+    cr_expect_eq(capacity_with("0", 0), left);
+    cr_expect_eq(capacity_with("0%", 0), left);
+    cr_expect_eq(capacity_with("2.5%", 0), left - 2000000000);
+    cr_expect_eq(capacity_with("4GB", 0), left - 4000000000);
+    cr_expect_eq(capacity_with("25%", 1000), 750, "of a size that is asked for, too");
+    cr_expect_eq(capacity_with("100B", 1000), 900);
+    cr_expect_eq(capacity_with("1TB", 0), 0);
+}
+
+Test(cluster, headroom_is_a_part_or_a_size)
+{
+    static const char *const bad[] = { "", "%", "100%", "-1%", "nan%", "inf%", "10", "10%%", "x" };
+    clv_cluster *c = load("dgx-h100"), *kept = NULL;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        clv_error err = { .message = "" };
+        cr_expect_eq(clv_cluster_keep_free(c, bad[i], arena, &kept, &err), CLV_EUSAGE, "%s",
+                     bad[i]);
+        cr_expect(strstr(err.message, "expected a part of the memory"), "%s", err.message);
+    }
+    cr_expect_null(kept);
+}
+
 Test(cluster, one_device_is_a_cluster_too)
 {
     clv_cluster *c = load("dgx-h100"), *part = NULL;

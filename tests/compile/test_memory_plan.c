@@ -203,6 +203,32 @@ Test(memory_plan, has_model_inputs_from_the_start_and_outputs_to_the_end)
     free_toy(t);
 }
 
+/* A cache that is appended in place: its input is no memory of its own. */
+Test(memory_plan, has_a_state_in_place_all_the_time)
+{
+    static const clv_dim before[] = { 7, 8 }, after[] = { 8, 8 };
+    toy *t = new_toy(1);
+    clv_tensor x = toy_input(t, 512), past = toy_input(t, 0);
+    clv_tensor a = TOY_OP(t, NULL, 1, 1024, x);
+    clv_tensor b = TOY_OP(t, NULL, 1, 32, a);
+    clv_tensor present = TOY_OP(t, "Concat", 1, 256, past, b);
+    t->types.of[past.i] =
+        (clv_type){ .kind = CLV_TYPE_TENSOR, .dtype = CLV_DT_FLOAT, .rank = 2, .dims = before };
+    t->types.of[present.i] =
+        (clv_type){ .kind = CLV_TYPE_TENSOR, .dtype = CLV_DT_FLOAT, .rank = 2, .dims = after };
+    toy_output(t, present);
+
+    laid l = lay(t, (int32_t[]){ 0, 0, 0 }, 0);
+    cr_expect_eq(find(&l, present)->first, 0);
+    cr_expect_eq(l.result.activation_bytes, 512 + 1024 + 256);
+
+    t->types.bytes[past.i] = 224; /* two tensors: the present is made by its operator */
+    l = lay(t, (int32_t[]){ 0, 0, 0 }, 0);
+    cr_expect_eq(find(&l, present)->first, 2);
+    cr_expect_eq(find(&l, past)->first, 0);
+    free_toy(t);
+}
+
 /* A Constant's tensor and a folded tensor of another device are copies among the weights. */
 Test(memory_plan, copies_constants_and_folded_values)
 {

@@ -39,6 +39,7 @@ static void walk(const clv_cluster *c)
         }
     for (int32_t d = 0; d < c->n_devices; d++) {
         const clv_device_kind *k = clv_device_kind_of(c, d);
+        must(clv_device_capacity(k) > 0 && clv_device_capacity(k) <= k->memory_bytes);
         must(k->memory_bytes > k->reserved_bytes && k->tiles >= 1 && k->launch_ns >= 0);
         for (int t = 0; t < CLV_N_DTYPES; t++)
             must(clv_device_matrix_rate(k, (clv_dtype)t) > 0 &&

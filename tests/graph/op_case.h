@@ -25,11 +25,11 @@
 typedef struct {
     clv_arena *arena;
     clv_str symbols[CASE_MAX];
-    clv_draft_value inputs[CASE_MAX];
+    clv_draft_value inputs[CASE_MAX], outputs[CASE_MAX]; /* of the graph: all that are named */
     clv_const weights[CASE_MAX];
     clv_str names_in[CASE_MAX], names_out[CASE_MAX];
     clv_attr attrs[CASE_MAX];
-    int32_t n_symbols, n_inputs, n_weights, n_in, n_out, n_attrs;
+    int32_t n_symbols, n_inputs, n_outputs, n_weights, n_in, n_out, n_attrs;
 } op_case;
 
 static clv_str case_name(op_case *c, char kind, int32_t i)
@@ -157,6 +157,8 @@ static void case_output(op_case *c, const char *word, size_t n)
 {
     bool left_out = n == 1 && word[0] == '-';
     c->names_out[c->n_out] = left_out ? (clv_str){ NULL, 0 } : case_name(c, 'o', c->n_out);
+    if (!left_out)
+        c->outputs[c->n_outputs++].name = c->names_out[c->n_out];
     c->n_out++;
 }
 
@@ -184,6 +186,8 @@ static clv_status case_run(op_case *c, clv_arena *arena, const char *domain, int
                           .n_ops = 1,
                           .inputs = c->inputs,
                           .n_inputs = c->n_inputs,
+                          .outputs = c->outputs,
+                          .n_outputs = c->n_outputs,
                           .weights = c->weights,
                           .n_weights = c->n_weights,
                           .opsets = opsets,

@@ -35,11 +35,11 @@ _cleave() {
     fi
     case ${COMP_WORDS[1]} in
     plan)
-        options="--cluster --devices --memory --bind --objective --optimal_perf --first-fit --search
+        options="--cluster --devices --memory --headroom --bind --objective --optimal_perf --first-fit --search
             --sharding-nodes --constraints --jobs --max-candidates --deadline --gap --microbatches --mesh --max-tp --stages --data-parallel --overlap --runtime --weights --kv --backward --compiler --compiler-timeout --configs --output --no-output
             --plan-out --input_model --num_ipus --output_model --num_processes --json --quiet --help"
         ;;
-    inspect) options="--bind --json --quiet --help" ;;
+    inspect) options="--bind --cluster --devices --memory --headroom --configs --json --quiet --help" ;;
     shards) options="--configuration --uneven --tiles --check --profile --bind --json --quiet --help" ;;
     annotate) options="--plan --output --keep-ir --json --quiet --help" ;;
     strip) options="--all --output --json --quiet --help" ;;
@@ -91,7 +91,7 @@ _cleave() {
         _cleave_words "refuse ceil balanced"
         return
         ;;
-    --configuration | --devices | --memory | --bind | --jobs | --max-candidates | --compiler-timeout | --num_ipus | --num_processes | \
+    --configuration | --devices | --memory | --headroom | --bind | --jobs | --max-candidates | --compiler-timeout | --num_ipus | --num_processes | \
         --max-load | --deadline | --gap | --seed | --microbatches | --mesh | --max-tp | --stages | --backward)
         return
         ;;
