@@ -1,5 +1,6 @@
 #include "cost/kernel_costs.h"
 
+#include "cost/runs_as.h"
 #include "cost/shapes.h"
 #include "cost/weights.h"
 #include "graph/ops.h"
@@ -175,6 +176,8 @@ void clv_kernel_costs_apply(const clv_kernels *kernels, clv_costs *costs)
             apply_memory(kernels, k, costs);
             break;
         }
+        if (k->pattern && k->pattern->runs_as >= 0)
+            clv_kernel_runs_as(kernels, i, costs);
     }
     costs->kernels = kernels;
 }

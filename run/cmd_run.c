@@ -24,6 +24,7 @@ enum {
     THREADS,
     OPTIMIZE,
     WARMUP,
+    AGAIN,
     REPEAT,
     PIPELINE,
     TIMEOUT,
@@ -93,6 +94,9 @@ static const cli_option options[N_OPTIONS] = {
                  .help = "runs before those that are timed; 0",
                  .min = 0,
                  .max = 1000000 },
+    [AGAIN] = { .name = "--again",
+                .kind = CLI_FLAG,
+                .help = "time each model's second run of two: caches hold what it works on" },
     [REPEAT] = { .name = "--repeat",
                  .kind = CLI_INT,
                  .value = "N",
@@ -302,6 +306,7 @@ static clv_status open_all(job *j, const cli_args *args, clv_error *err)
         .level = v[OPTIMIZE].by ? (clr_opt_level)v[OPTIMIZE].number : CLR_OPT_ALL,
         .level_given = v[OPTIMIZE].by != NULL,
         .timeout_s = v[TIMEOUT].seconds,
+        .again = v[AGAIN].by != NULL,
         .profile = j->profiles,
     };
     CLV_TRY(clr_ort_open(&j->ort, err));

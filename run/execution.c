@@ -42,12 +42,22 @@ static int threads_each(const clr_execution *x)
 
 /* The runtime puts operators into an order that depends on the form of the graph alone, so devices
  * with equal graphs come to collectives in the same order. An optimisation that finds something in
- * one device's graph and not in another's can change that; beyond "basic" it surely may. */
+ * one device's graph and not in another's can change that, so there is none unless it is
+ * asked for; a deadlock is found and named. */
 static clr_opt_level concurrent_level(const clr_execution_options *o)
 {
-    if (!o->level_given)
-        return CLR_OPT_NONE;
-    return o->level > CLR_OPT_BASIC ? CLR_OPT_BASIC : o->level;
+    return o->level_given ? o->level : CLR_OPT_NONE;
+}
+
+static bool takes_part(const clr_program *program, int32_t model)
+{
+    for (int32_t i = 0; i < program->n_collectives; i++) {
+        const clr_collective *c = &program->collectives[i];
+        for (int32_t k = 0; k < c->starts[c->n_groups]; k++)
+            if (c->members[k] == model)
+                return true;
+    }
+    return false;
 }
 
 static clv_status open_model(clr_execution *x, int32_t i, clv_error *err)
@@ -60,9 +70,12 @@ static clv_status open_model(clr_execution *x, int32_t i, clv_error *err)
     if (x->program->concurrent) {
         CLV_TRY(
             clr_collective_ops_new(x->ort, x->program, i, x->rendezvous, &x->collectives[i], err));
-        o.domains = clr_collective_ops_domains(x->collectives[i], &o.n_domains);
         o.communicates = true;
         o.level = concurrent_level(x->options);
+        /* Beyond "basic" the runtime makes operators of com.microsoft, and does not find its own
+         * where a model without any comes with a domain of that name. */
+        if (o.level <= CLR_OPT_BASIC || takes_part(x->program, i))
+            o.domains = clr_collective_ops_domains(x->collectives[i], &o.n_domains);
     }
     if (x->options->profile) {
         o.profile = clv_arena_printf(x->arena, "%s/%d", x->options->profile, (int)i);

@@ -8,8 +8,9 @@
 typedef struct {
     int threads; /* of one operator; 0: all, shared by the devices that run at once */
     clr_opt_level level;
-    bool level_given;    /* else none where models run at once */
-    double timeout_s;    /* of each wait of a device for others; 0: none */
+    bool level_given; /* else none where models run at once */
+    double timeout_s; /* of each wait of a device for others; 0: none */
+    bool again; /* models one after the other run twice, of which the second time is reported */
     const char *profile; /* folder for the runtime's profiles, NULL: none */
 } clr_execution_options;
 

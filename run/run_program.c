@@ -255,6 +255,8 @@ clv_status clr_execution_run(clr_execution *x, OrtValue *const *inputs, double *
     for (int32_t i = 0; i < x->program->n_models; i++) {
         int64_t before_bytes = x->measures_memory ? clr_resident_begin(&x->peak_bytes) : 0;
         CLV_TRY(run_model(x, i, 0, inputs, err));
+        if (x->options->again)
+            CLV_TRY(run_model(x, i, 0, inputs, err));
         int64_t most_bytes =
             x->measures_memory ? clr_resident_end(&x->peak_bytes).peak_bytes - before_bytes : 0;
         if (before_bytes && most_bytes > x->memory[i].run_peak_bytes)

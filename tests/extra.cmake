@@ -16,6 +16,10 @@ add_executable(dump_shapes EXCLUDE_FROM_ALL corpus/dump_shapes.c)
 target_link_libraries(dump_shapes PRIVATE cleave_flags clv_proto clv_graph clv_base)
 add_executable(dump_kernels EXCLUDE_FROM_ALL kernels/dump_kernels.c)
 target_link_libraries(dump_kernels PRIVATE cleave_flags clv_proto clv_kernels clv_graph clv_base)
+if(CLEAVE_RUN_FOUND)
+  add_executable(compare_optimized EXCLUDE_FROM_ALL kernels/compare_optimized.c)
+  target_link_libraries(compare_optimized PRIVATE cleave_flags clv_run clv_kernels clv_proto clv_graph clv_base)
+endif()
 add_executable(copy_model EXCLUDE_FROM_ALL corpus/copy_model.c)
 target_link_libraries(copy_model PRIVATE cleave_flags test_support clv_proto clv_graph clv_base)
 add_executable(dump_weights EXCLUDE_FROM_ALL corpus/dump_weights.c)
@@ -56,6 +60,12 @@ if(NOT NO_LOWER)
            ${CMAKE_CURRENT_SOURCE_DIR}/verify/annotated_folder.py $<TARGET_FILE:cleave_cli> ${PROJECT_SOURCE_DIR})
   add_test(NAME lower_folders COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/lower/check_folders.py
            $<TARGET_FILE:cleave_cli> ${PROJECT_SOURCE_DIR} $<$<BOOL:${SANITIZED}>:resnet.static.onnx> COMMAND_EXPAND_LISTS)
+  # Kernels of ONNX Runtime's description against the graphs that it optimises.
+  if(CLEAVE_RUN_FOUND)
+    set_target_properties(compare_optimized PROPERTIES EXCLUDE_FROM_ALL OFF)
+    add_test(NAME kernels_optimized COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/kernels/check_optimized.py
+             $<TARGET_FILE:compare_optimized> ${PROJECT_SOURCE_DIR})
+  endif()
 endif()
 add_executable(count EXCLUDE_FROM_ALL corpus/count.c)
 

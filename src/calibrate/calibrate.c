@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/json_out.h"
@@ -18,6 +19,7 @@ static const int64_t sum_elements[] = { 1024, 32768, 262144 };
 #define N_SUM_SIZES ((int32_t)(sizeof sum_elements / sizeof *sum_elements))
 #define N_SUMS      16 /* one behind the other */
 #define PAIR        2  /* devices */
+#define ROUNDS      3  /* of all operators; of each the least time counts */
 
 typedef struct {
     clv_timing_job timing;
@@ -98,8 +100,9 @@ static bool has_input(const clv_probe *p)
     return false;
 }
 
-static clv_status write_probe_manifest(const job *j, const clv_probe *probes, int32_t n,
-                                       clv_error *err)
+/* Of those from first to end. */
+static clv_status write_probe_manifest(const job *j, const clv_probe *probes, int32_t first,
+                                       int32_t end, clv_error *err)
 {
     clv_json_out out;
     char name[32];
@@ -108,7 +111,7 @@ static clv_status write_probe_manifest(const job *j, const clv_probe *probes, in
     clv_json_put_int(&out, "schema_version", 1);
     clv_json_put_string(&out, "form", "stages");
     clv_json_open_array(&out, "inputs");
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = first; i < end; i++) {
         snprintf(name, sizeof name, "x%d", (int)i);
         if (has_input(&probes[i]))
             write_tensor(&out, name);
@@ -117,7 +120,7 @@ static clv_status write_probe_manifest(const job *j, const clv_probe *probes, in
     clv_json_open_array(&out, "outputs");
     clv_json_close_array(&out);
     clv_json_open_array(&out, "models");
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = first; i < end; i++) {
         snprintf(name, sizeof name, "x%d", (int)i);
         write_model(&out, has_input(&probes[i]) ? name : NULL, CLV_PROBE_END, i);
     }
@@ -158,14 +161,45 @@ static double one_of(double all_s, double empty_s, int32_t n)
     return s > 1e-9 ? s : 1e-9;
 }
 
-static clv_status measure_operators(const job *j, double *ret_empty_s, clv_error *err)
+/* Lowers the least times of the probes from first to end by those of one start of the runner. */
+static clv_status time_stretch(job *j, const clv_probe *probes, int32_t first, int32_t end,
+                               double *least_s, clv_error *err)
+{
+    clv_timing answer;
+    CLV_TRY(write_probe_manifest(j, probes, first, end, err));
+    j->timing.optimized = probes[first].optimized;
+    j->timing.in_cache = !probes[first].optimized;
+    CLV_TRY(clv_timing_run(&j->timing, end - first, j->arena, &answer, err));
+    for (int32_t i = first; i < end; i++)
+        if (least_s[i] == 0 || answer.least_s[i - first] < least_s[i])
+            least_s[i] = answer.least_s[i - first];
+    j->c->runtime = answer.runtime;
+    return CLV_OK;
+}
+
+/* The least times of all probes, from several rounds: what others do to the clock and to the other
+ * half of a core lasts longer than a start of the runner. */
+static clv_status time_probes(job *j, const clv_probe *probes, int32_t n, double *least_s,
+                              clv_error *err)
+{
+    for (int round = 0; round < ROUNDS; round++)
+        for (int32_t first = 0, end; first < n; first = end) {
+            for (end = first; end < n && probes[end].optimized == probes[first].optimized;)
+                end++;
+            CLV_TRY(time_stretch(j, probes, first, end, least_s, err));
+        }
+    j->timing.optimized = j->timing.in_cache = false;
+    return CLV_OK;
+}
+
+static clv_status measure_operators(job *j, double *ret_empty_s, clv_error *err)
 {
     const clv_probe *probes;
     int32_t n, n_points = 0;
-    clv_timing answer;
     CLV_TRY(clv_probes_list(j->arena, &probes, &n, err));
     clv_fit_point *points = CLV_NEW_ARRAY(j->arena, clv_fit_point, n);
-    if (!points)
+    double *least_s = CLV_NEW_ARRAY(j->arena, double, n); /* 0: not measured yet */
+    if (!points || !least_s)
         return nomem(err);
     for (int32_t i = 0; i < n; i++) {
         clv_mark mark = clv_arena_mark(j->arena);
@@ -178,14 +212,12 @@ static clv_status measure_operators(const job *j, double *ret_empty_s, clv_error
         clv_arena_rewind(j->arena, mark);
         points[i] = (clv_fit_point){ work.speed, work.matrix, work.vector, work.bytes, 0 };
     }
-    CLV_TRY(write_probe_manifest(j, probes, n, err));
-    CLV_TRY(clv_timing_run(&j->timing, n, j->arena, &answer, err));
-    *ret_empty_s = answer.least_s[0];
+    CLV_TRY(time_probes(j, probes, n, least_s, err));
+    *ret_empty_s = least_s[0];
     for (int32_t i = 1; i < n; i++) {
         points[n_points] = points[i];
-        points[n_points++].seconds = one_of(answer.least_s[i], answer.least_s[0], probes[i].nodes);
+        points[n_points++].seconds = one_of(least_s[i], least_s[0], probes[i].nodes);
     }
-    j->c->runtime = answer.runtime;
     j->c->n_points = n_points;
     return clv_fit_points(points, n_points, j->arena, &j->c->fit, err);
 }

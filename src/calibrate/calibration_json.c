@@ -9,7 +9,9 @@
 
 #define DIGITS      4 /* what a measurement is worth */
 #define SHARE_LEAST 1e-6
-#define ONE_THREAD  "measured by cleave calibrate on ONNX Runtime %s, one thread, optimisations off"
+#define ONE_THREAD  "measured by cleave calibrate on ONNX Runtime %s, one thread"
+
+#define RUNTIME     "onnxruntime" /* configs/runtimes: what cleave-run runs models on */
 
 typedef struct {
     clv_json_out out;
@@ -104,6 +106,7 @@ static void write_device(writer *w)
     clv_json_put_int(&w->out, "version", 1);
     clv_json_put_string(&w->out, "name", "calibrated-cpu");
     clv_json_put_string(&w->out, "vendor", "this machine");
+    clv_json_put_string(&w->out, "runtime", RUNTIME);
     snprintf(memory, sizeof memory, "%lldB", (long long)(w->c->memory_bytes / w->c->devices));
     write_text(w, "memory", memory,
                "the machine's memory, as the system reports it, over the devices");

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where both explain times as well, as of operators by elements, memory does: it is what their
+ * kernels share with others. */
+#define TIE    0.9
 #define ROUNDS 50 /* of dividing points between two bounds; they settle in a few */
 
 /* -- small things -- */
@@ -133,7 +136,9 @@ static clv_fit_op fit_simple(const samples *s, double fallback)
     double by_vector, by_bytes;
     clv_fit_op vector = fit_bound(s, vector_of, fallback, &by_vector);
     clv_fit_op bytes = fit_bound(s, bytes_of, fallback, &by_bytes);
-    return by_vector <= by_bytes && vector.vector_per_s > 0 ? vector : bytes;
+    if (bytes.bytes_per_s <= 0 || (by_vector < by_bytes * TIE && vector.vector_per_s > 0))
+        return vector;
+    return bytes;
 }
 
 /* -- products: two bounds -- */

@@ -60,6 +60,10 @@ static const clv_probe_op by_rows[] = {
     { "Sub", { X(1, 512), X(1, 512) }, { { 0 } }, 0 },
     { "Tanh", { X(1, 512) }, { { 0 } }, 0 },
     { "Transpose", { X(1, 4, 4, 32) }, { LIST("perm", 0, 2, 1, 3) }, 0 },
+    { "SimplifiedLayerNormalization", { X(1, 512), W(512) }, { { 0 } }, 0 },
+    { "com.microsoft.SkipLayerNormalization", { X(1, 512), X(1, 512), W(512), W(512) }, { { 0 } }, 0 },
+    { "com.microsoft.FastGelu", { X(1, 512) }, { { 0 } }, 0 },
+    { "com.microsoft.QuickGelu", { X(1, 512) }, { { 0 } }, 0 },
     { "Where", { BOOLS(1, 512), X(1, 512), X(1, 512) }, { { 0 } }, 0 },
 };
 
@@ -94,12 +98,12 @@ clv_status clv_probes_list(clv_arena *arena, const clv_probe **ret, int32_t *ret
 
     if (!all)
         return clv_fail_nomem(err, "the probes");
-    all[n++] = (clv_probe){ &nothing, 0, 1 };
+    all[n++] = (clv_probe){ &nothing, 0, 1, false };
     for (int32_t i = 0; i < N_BY_ROWS; i++)
         for (int32_t s = 0; s < N_SIZES; s++)
-            all[n++] = (clv_probe){ &by_rows[i], sizes[s].rows, sizes[s].nodes };
+            all[n++] = (clv_probe){ &by_rows[i], sizes[s].rows, sizes[s].nodes, false };
     for (int32_t i = 0; i < N_MATRIX; i++)
-        all[n++] = (clv_probe){ &matrix[i], 0, MATRIX_NODES };
+        all[n++] = (clv_probe){ &matrix[i], 0, MATRIX_NODES, true };
     *ret = all;
     *ret_n = n;
     return CLV_OK;

@@ -7,6 +7,8 @@
 #ifndef CLV_CALIBRATE_PROBE_LIST_H
 #define CLV_CALIBRATE_PROBE_LIST_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 
 #define CLV_PROBE_RANK 4
@@ -33,7 +35,7 @@ typedef struct {
 } clv_probe_attr;
 
 typedef struct {
-    const char *type; /* of the standard domain */
+    const char *type; /* "MatMul", "com.microsoft.Gelu" */
     clv_probe_in in[CLV_PROBE_INS];
     clv_probe_attr attrs[CLV_PROBE_INS];
     int32_t n_out; /* 0: one */
@@ -44,6 +46,9 @@ typedef struct {
     const clv_probe_op *op;
     int64_t rows;  /* instead of the op's first dimension; 0: as it stands */
     int32_t nodes; /* how many side by side */
+    /* Is it measured with the runtime's optimisations? They give convolutions another layout; equal
+     * nodes without weights of their own they would join. */
+    bool optimized;
 } clv_probe;
 
 /* The probes: the first is the empty model (one node that does next to nothing), then, for each

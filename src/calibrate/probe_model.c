@@ -159,8 +159,10 @@ static clv_status push_node(builder *b, const clv_new_node *node, clv_error *err
 
 static clv_status add_node(builder *b, const clv_probe *p, int32_t k, clv_error *err)
 {
+    const char *dot = strrchr(p->op->type, '.');
     clv_new_node node = { .source = CLV_NO_OP,
-                          .type = clv_str_of(p->op->type),
+                          .type = clv_str_of(dot ? dot + 1 : p->op->type),
+                          .domain = { p->op->type, dot ? (int32_t)(dot - p->op->type) : 0 },
                           .n_out = p->op->n_out ? p->op->n_out : 1 };
     clv_str *in = CLV_NEW_ARRAY(b->arena, clv_str, CLV_PROBE_INS);
     clv_str *out = CLV_NEW_ARRAY(b->arena, clv_str, node.n_out);

@@ -46,9 +46,13 @@ static clv_status run_folder(const clv_timing_job *job, const char *how, clv_are
 {
     int repeat = job->repeat > 0 ? job->repeat : REPEAT;
     const char *times = clv_arena_printf(arena, "%d", repeat);
+    const char *level = job->optimized ? "all" : "none";
+    /* Of an operator that moves data the input was just written by the one before, in a model;
+     * products read weights that were not. */
+    const char *again = job->in_cache ? "--again" : NULL;
     const char *const words[] = { "run",        ".",      "--random", "--threads", "1",
-                                  "--optimize", "none",   "--warmup", WARMUP,      how,
-                                  times,        "--json", NULL };
+                                  "--optimize", level,    "--warmup", WARMUP,      how,
+                                  times,        "--json", again,      NULL };
     clv_cleave_run call = { job->runner, words, job->folder, TIMEOUT_MS, job->stop, job->stop_ctx };
     clv_process_result run;
     if (!times)

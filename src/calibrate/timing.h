@@ -11,6 +11,8 @@ typedef struct {
     const char *runner; /* the program: a path, or a name that the shell finds */
     const char *folder;
     int32_t repeat;          /* runs, of which the fastest counts; 0: enough */
+    bool in_cache;           /* caches hold what a model works on */
+    bool optimized;          /* with the runtime's optimisations; false: nodes as they stand */
     bool (*stop)(void *ctx); /* asked while the runner runs; may be NULL */
     void *stop_ctx;
 } clv_timing_job;

@@ -1,10 +1,20 @@
 #include "calibrate/timing_answer.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define MS_MAX 1e9
+/* One run in so many may be faster than what counts: clocks of virtual machines at times count less
+ * of a thread's time than there was, down to none. */
+#define FASTEST 10
 
-static clv_status read_model(const clv_json_at *at, double *ret_s, clv_error *err)
+static int by_number(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static clv_status read_model(const clv_json_at *at, clv_arena *arena, double *ret_s, clv_error *err)
 {
     clv_json_at runs, run = { 0 };
     int32_t n;
@@ -14,13 +24,15 @@ static clv_status read_model(const clv_json_at *at, double *ret_s, clv_error *er
     if (n == 0)
         return clv_fail(err, CLV_EFORMAT, "%s is empty, expected the times of all runs",
                         clv_json_path(&runs, path, sizeof path));
-    *ret_s = INFINITY;
+    double *ms = CLV_NEW_ARRAY(arena, double, n);
+    if (!ms)
+        return clv_fail_nomem(err, "the runner's answer");
     for (int32_t i = 0; i < n; i++) {
-        double ms;
         run = clv_json_element(&runs, i, i ? &run : NULL);
-        CLV_TRY(clv_json_number(&run, 0, MS_MAX, &ms, err));
-        *ret_s = ms * 1e-3 < *ret_s ? ms * 1e-3 : *ret_s;
+        CLV_TRY(clv_json_number(&run, 0, MS_MAX, &ms[i], err));
     }
+    qsort(ms, (size_t)n, sizeof *ms, by_number);
+    *ret_s = ms[n / FASTEST] * 1e-3;
     return CLV_OK;
 }
 
@@ -42,7 +54,7 @@ clv_status clv_timing_read_times(const clv_json_at *root, int32_t n_models, clv_
                         clv_json_path(&models, path, sizeof path), (int)n, (int)n_models);
     for (int32_t i = 0; i < n; i++) {
         model = clv_json_element(&models, i, i ? &model : NULL);
-        CLV_TRY(read_model(&model, &least[i], err));
+        CLV_TRY(read_model(&model, arena, &least[i], err));
     }
     ret->least_s = least;
     return CLV_OK;

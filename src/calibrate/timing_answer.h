@@ -6,7 +6,8 @@
 
 typedef struct {
     const char *runtime;   /* version */
-    const double *least_s; /* of each model: its processor time in its fastest run */
+    const double *least_s; /* of each model: its processor time in fast runs, the
+                            * fastest tenth left out */
 } clv_timing;
 
 #define CLV_TIMING_WINDOW 10

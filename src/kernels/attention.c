@@ -1,6 +1,7 @@
 #include "kernels/attention.h"
 
 #include "graph/ops.h"
+#include "kernels/conditions.h"
 
 static bool is(const clv_op_info *op, const char *type)
 {

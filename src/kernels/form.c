@@ -5,6 +5,7 @@
 #include "graph/states.h"
 #include "kernels/attention.h"
 #include "kernels/circles.h"
+#include "kernels/conditions.h"
 #include "kernels/grow.h"
 
 #define WHAT "kernels"
@@ -174,7 +175,7 @@ static clv_status find_inside(former *m, clv_error *err)
         }
     }
     for (int32_t i = g->n_ops; i-- > 0;) { /* what is seen from outside by another name */
-        clv_tensor viewed = clv_op_viewed(g, &g->ops[i]);
+        clv_tensor viewed = clv_op_passed(m->types, &g->ops[i]);
         if (viewed.i >= 0 && !inside[clv_op_output(g, &g->ops[i], 0).i])
             inside[viewed.i] = false;
     }
@@ -258,6 +259,8 @@ static clv_status form(former *m, const clv_runtime *runtime, clv_error *err)
     m->makes_mask = CLV_NEW_ARRAY(m->scratch, bool, m->g->n_ops);
     if (!m->attention || !m->makes_mask)
         return clv_fail_nomem(err, WHAT);
+    for (int32_t i = 0; runtime->n > 0 && i < m->g->n_ops; i++)
+        m->f.is_free[i] |= clv_op_passed(m->types, &m->g->ops[i]).i >= 0;
     CLV_TRY(find_all(m, runtime, err));
     CLV_TRY(clv_break_circles(&m->f, err));
     CLV_TRY(number_kernels(m, err));

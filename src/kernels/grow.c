@@ -9,6 +9,7 @@
 #include "kernels/grow.h"
 
 #include "graph/ops.h"
+#include "kernels/conditions.h"
 
 /* Operators that a search for a path looks at; further away it is taken for granted that there is
  * one. Branches of a layer that meet again do so within a few dozens. */
@@ -27,16 +28,7 @@ static bool has_operator(clv_op_set set, const clv_op_info *op)
 
 static bool is_view(const clv_forming *f, const clv_op_info *op)
 {
-    return clv_op_viewed(f->g, op).i >= 0;
-}
-
-int64_t clv_known_elems(const clv_type *type)
-{
-    int64_t n = 1;
-    for (int32_t i = 0; type->kind == CLV_TYPE_TENSOR && i < type->rank; i++)
-        if (clv_dim_is_number(type->dims[i]) && __builtin_mul_overflow(n, type->dims[i], &n))
-            return INT64_MAX;
-    return n;
+    return clv_op_passed(f->types, op).i >= 0;
 }
 
 static int64_t elems_of(const clv_forming *f, clv_tensor t)
@@ -203,13 +195,20 @@ static void join(clv_forming *f, clv_op op, int32_t stage)
         f->row = row_of(f, clv_op_at(f->g, op));
 }
 
+static bool meets(const clv_forming *f, const clv_pattern_stage *stage, clv_op op)
+{
+    const clv_partial_kernel k = { f->of, f->n_found, f->found[f->n_found].anchor };
+    return clv_meets(f->types, &k, stage, op);
+}
+
 /* The first stage from `from` on that takes an operator, over stages that have what they want; -1:
  * none. */
-static int32_t stage_for(const clv_pattern_stage *stages, int32_t n, const int32_t *have,
-                         int32_t from, const clv_op_info *op)
+static int32_t stage_for(const clv_forming *f, const clv_pattern_stage *stages, int32_t n,
+                         const int32_t *have, int32_t from, clv_op op)
 {
     for (int32_t i = from; i < n; i++) {
-        if (have[i] < stages[i].max && has_operator(stages[i].operators, op))
+        if (have[i] < stages[i].max && has_operator(stages[i].operators, clv_op_at(f->g, op)) &&
+            meets(f, &stages[i], op))
             return i;
         if (have[i] < stages[i].min)
             return -1;
@@ -252,7 +251,7 @@ static void try_before(clv_forming *f, clv_op reader, clv_op op)
         return;
     }
     int32_t stage =
-        stage_for(p->before, p->n_before, f->n_before, at >= AT_START ? 0 : -1 - at, info);
+        stage_for(f, p->before, p->n_before, f->n_before, at >= AT_START ? 0 : -1 - at, op);
     if (stage < 0 || (!alone && !(p->before[stage].shared && reads_nothing_later(f, op))) ||
         !fits(f, info, false))
         return;
@@ -273,7 +272,7 @@ static void try_after(clv_forming *f, clv_op writer, clv_op op)
             join(f, op, at);
         return;
     }
-    int32_t stage = stage_for(p->after, p->n_after, f->n_after, at == AT_START ? 0 : at - 1, info);
+    int32_t stage = stage_for(f, p->after, p->n_after, f->n_after, at == AT_START ? 0 : at - 1, op);
     if (stage < 0 || !fits(f, info, true) || !is_independent(f, op))
         return;
     f->n_after[stage]++;

@@ -37,8 +37,6 @@ bool clv_form_from(clv_forming *f, const clv_pattern *pattern, clv_op start);
 /* Takes the last kernel apart again. */
 void clv_form_undo(clv_forming *f);
 
-/* Elements of a type: of one with open dimensions those that are known, so that like is like. */
-int64_t clv_known_elems(const clv_type *type);
 /* Does it look at nothing when the model runs: is it folded away, as the shape of a tensor is? */
 bool clv_is_idle(const clv_forming *f, clv_op op);
 /* Do all that read what an operator writes belong to this kernel, but for those that are idle? That

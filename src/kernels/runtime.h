@@ -32,6 +32,15 @@ typedef enum {
 /* By line of ops.def (graph/ops.h). */
 typedef const bool *clv_op_set;
 
+/* What the other operands of an operator have to be that a kernel takes in. */
+typedef enum {
+    CLV_WITH_ANY,
+    CLV_WITH_CONSTANTS, /* weights, or known before the run: a scale */
+    CLV_WITH_ROW,       /* the same, of one dimension above 1 at most: a bias */
+    CLV_WITH_LIKE,      /* as large as the result: a residual */
+    CLV_WITH_START      /* what the start reads: the x of x sigmoid(x) */
+} clv_stage_with;
+
 /* The most stages that a pattern has on a side. */
 #define CLV_STAGES_MAX 4
 
@@ -40,6 +49,8 @@ typedef struct {
     clv_op_set operands; /* after: what is taken in before the other operands of those; or NULL */
     int32_t min, max;    /* so many operators, views aside */
     bool shared;         /* before: also what others read, which is stored then */
+    clv_stage_with with;
+    bool of_matrices; /* of Transposes only those that products have flags for (conditions.h) */
 } clv_pattern_stage;
 
 typedef struct {
@@ -51,6 +62,9 @@ typedef struct {
     clv_pattern_stage before[CLV_STAGES_MAX], after[CLV_STAGES_MAX];
     int32_t n_before, n_after;
     bool packed; /* products that read the same tensor are one product */
+    /* Line of ops.def: what the kernel takes is what an operator of that type takes for as large a
+     * result; -1: what its operators take, less what stays inside. */
+    int32_t runs_as;
 } clv_pattern;
 
 /* What the host does for one run of a model while its devices wait, nanoseconds: scheduling and

@@ -126,11 +126,59 @@ static clv_status read_count(const clv_json_at *object, const char *key, int32_t
     return CLV_OK;
 }
 
+static clv_status read_with(const clv_json_at *object, clv_stage_with *ret, clv_error *err)
+{
+    static const char *const names[] = { [CLV_WITH_CONSTANTS] = "constants",
+                                         [CLV_WITH_ROW] = "a constant row",
+                                         [CLV_WITH_LIKE] = "operands as large",
+                                         [CLV_WITH_START] = "what the start reads" };
+    clv_json_at member;
+    const char *name;
+    char path[PATH_SIZE];
+    CLV_TRY(clv_json_member(object, "with", false, &member, err));
+    if (!member.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_string(&member, &name, err));
+    for (int i = CLV_WITH_CONSTANTS; i <= CLV_WITH_START; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *ret = (clv_stage_with)i;
+            return CLV_OK;
+        }
+    return clv_fail(err, CLV_EFORMAT,
+                    "%s is '%.60s', expected 'constants', 'a constant row', 'operands as large' or "
+                    "'what the start reads'",
+                    clv_json_path(&member, path, sizeof path), name);
+}
+
+static clv_status read_transposes(const reader *r, const clv_json_at *object,
+                                  clv_pattern_stage *ret, clv_error *err)
+{
+    clv_json_at member;
+    const char *name;
+    char path[PATH_SIZE];
+    int32_t transpose = clv_speed_find("Transpose");
+    CLV_TRY(clv_json_member(object, "transposes", false, &member, err));
+    if (!member.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_string(&member, &name, err));
+    if (strcmp(name, "of matrices") != 0)
+        return clv_fail(err, CLV_EFORMAT, "%s is '%.60s', expected 'of matrices'",
+                        clv_json_path(&member, path, sizeof path), name);
+    if (transpose < 0 || transpose >= r->n_defs || !ret->operators[transpose])
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s says how to transpose, expected Transpose in the list",
+                        clv_json_path(&member, path, sizeof path));
+    ret->of_matrices = true;
+    return CLV_OK;
+}
+
 static clv_status read_stage(const reader *r, const clv_json_at *object, bool before,
                              clv_pattern_stage *ret, clv_error *err)
 {
-    static const char *const before_keys[] = { "operators", "min", "max", "shared", NULL };
-    static const char *const after_keys[] = { "operators", "min", "max", "operands", NULL };
+    static const char *const before_keys[] = { "operators", "min",        "max", "shared",
+                                               "with",      "transposes", NULL };
+    static const char *const after_keys[] = { "operators", "min",        "max", "operands",
+                                              "with",      "transposes", NULL };
     char path[PATH_SIZE];
     *ret = (clv_pattern_stage){ .max = OPERATORS_MAX };
     CLV_TRY(clv_json_keys(object, before ? before_keys : after_keys, err));
@@ -139,6 +187,8 @@ static clv_status read_stage(const reader *r, const clv_json_at *object, bool be
     CLV_TRY(read_count(object, "min", &ret->min, err));
     CLV_TRY(read_count(object, "max", &ret->max, err));
     CLV_TRY(read_flag(object, "shared", &ret->shared, err));
+    CLV_TRY(read_with(object, &ret->with, err));
+    CLV_TRY(read_transposes(r, object, ret, err));
     if (ret->max < 1 || ret->min > ret->max)
         return clv_fail(
             err, CLV_EFORMAT,
@@ -183,11 +233,39 @@ static clv_status read_kind(const clv_json_at *object, clv_kernel_kind *ret, clv
                     clv_json_path(&member, path, sizeof path), name);
 }
 
+/* The operator that a kernel is as fast as: of a product's a product, else none. */
+static clv_status read_runs_as(const reader *r, const clv_json_at *object, clv_kernel_kind kind,
+                               int32_t *ret, clv_error *err)
+{
+    clv_json_at member;
+    const char *name;
+    char path[PATH_SIZE];
+    *ret = -1;
+    CLV_TRY(clv_json_member(object, "runs_as", false, &member, err));
+    if (!member.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_string(&member, &name, err));
+    int32_t line = clv_speed_find(name);
+    bool known = line >= 0 && line < r->n_defs;
+    bool product = known && (clv_op_def_at(line)->flags & CLV_OPF_CONTRACTION) != 0;
+    bool simple = known && (clv_op_def_at(line)->flops == CLV_FLOPS_OUT ||
+                            clv_op_def_at(line)->flops == CLV_FLOPS_IN);
+    if (kind == CLV_KERNEL_PRODUCT ? !product : kind != CLV_KERNEL_MEMORY || !simple)
+        return clv_fail(err, CLV_EFORMAT, "%s is '%.60s', expected %s",
+                        clv_json_path(&member, path, sizeof path), name,
+                        kind == CLV_KERNEL_PRODUCT  ? "a product such as Gemm"
+                        : kind == CLV_KERNEL_MEMORY ? "an operator by elements or rows, such as "
+                                                      "LayerNormalization"
+                                                    : "none for attention");
+    *ret = line;
+    return CLV_OK;
+}
+
 static clv_status read_pattern(const reader *r, const clv_json_at *object, clv_pattern *ret,
                                clv_error *err)
 {
-    static const char *const keys[] = { "name",   "kind",  "source", "start", "rows",
-                                        "before", "after", "packed", NULL };
+    static const char *const keys[] = { "name",   "kind",  "source", "start",   "rows",
+                                        "before", "after", "packed", "runs_as", NULL };
     clv_json_at name, source;
     const char *text;
     CLV_TRY(clv_json_keys(object, keys, err));
@@ -196,6 +274,7 @@ static clv_status read_pattern(const reader *r, const clv_json_at *object, clv_p
     CLV_TRY(clv_json_member(object, "source", true, &source, err));
     CLV_TRY(clv_json_string(&source, &text, err));
     CLV_TRY(read_kind(object, &ret->kind, err));
+    CLV_TRY(read_runs_as(r, object, ret->kind, &ret->runs_as, err));
     CLV_TRY(read_set(r, object, "start", true, &ret->start, err));
     CLV_TRY(read_set(r, object, "rows", false, &ret->rows, err));
     CLV_TRY(read_stages(r, object, "before", ret->before, &ret->n_before, err));

@@ -165,7 +165,8 @@ Test(fit, an_operator_of_one_size)
     at[n++] = (clv_fit_point){ 1, 0, 1e6, 1e6, 1e-4 };
     clv_fit fit = fit_of(at, n);
     cr_assert_eq(fit.n_ops, 4);
-    near("its time", fit.ops[0].launch_s + 1e6 / fit.ops[0].vector_per_s, 1e-4, 0.01);
+    near("its time", fit.ops[0].launch_s + 1e6 / fit.ops[0].bytes_per_s, 1e-4, 0.01);
+    cr_expect_eq(fit.ops[0].vector_per_s, 0, "memory, where both explain it as well");
 }
 
 /* -- transfers -- */

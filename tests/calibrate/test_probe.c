@@ -188,6 +188,7 @@ Test(probe, the_description_gives_the_fitted_times)
     expect_ns(kind, &other, 2e3 + 500e3); /* 0.4 of 5 GFLOP/s */
     cr_expect_eq(clv_transfer_ns(cluster, 0, 1, 2500), 15000 + 1000);
     cr_expect_eq(kind->memory_bytes, INT64_C(4) << 30);
+    cr_expect_str_eq(kind->runtime, "onnxruntime");
 }
 
 Test(probe, the_description_says_where_its_numbers_are_from)

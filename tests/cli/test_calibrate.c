@@ -174,7 +174,7 @@ Test(calibrate, on_the_runtime_itself)
     if (access(runner, X_OK) != 0)
         cr_skip_test("cleave-run is not built");
     run_result r = run_cleave(folder, 0, "calibrate", "-o cpu.json --devices 2 --json");
-    cr_expect(strstr(r.out, "\"operators\": 42"), "%s", r.out);
+    cr_expect(strstr(r.out, "\"operators\": 46"), "%s", r.out);
     run_free(&r);
     cr_expect_eq(left_over(), 0);
     char *text = file_text(folder, "cpu.json", NULL);

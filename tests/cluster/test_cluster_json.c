@@ -95,6 +95,25 @@ Test(cluster_json, a_device_file_is_read_alone)
     cr_assert_str_eq(k.name, "alone", "untouched");
 }
 
+Test(cluster_json, a_device_may_say_who_runs_models_on_it)
+{
+    const char *kind = KIND("some");
+    const char *const given[] = { "\"onnxruntime\"", "\"\"", "3" };
+    for (int i = 0; i < 3; i++) {
+        clv_device_kind k = { 0 };
+        clv_error err = { 0 };
+        char text[4096];
+        snprintf(text, sizeof text, "%.*s, \"runtime\": %s}", (int)strlen(kind) - 1, kind,
+                 given[i]);
+        clv_status s = clv_device_parse(text, strlen(text), "some.json", arena, &k, &err);
+        cr_expect_eq(s, i == 0 ? CLV_OK : CLV_EFORMAT, "%s", given[i]);
+        if (i == 0)
+            cr_expect_str_eq(k.runtime, "onnxruntime");
+        else
+            cr_expect(strstr(err.message, "runtime"), "%s", err.message);
+    }
+}
+
 /* -- single operators -- */
 
 static clv_status read_operators(const char *operators, clv_device_kind *ret, clv_error *err)

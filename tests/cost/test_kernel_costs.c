@@ -10,6 +10,7 @@
 #include "cost/kernel_costs.h"
 #include "cost/op_time.h"
 #include "graph/infer.h"
+#include "graph/ops.h"
 #include "kernels/form.h"
 #include "kernels/runtime_json.h"
 #include "support/line_model.h"
@@ -32,14 +33,14 @@ static clv_status runtime_of(clv_arena *arena, const char *name, clv_runtime **r
     return clv_runtime_parse(text, n, path, arena, ret, NULL);
 }
 
-static made of_lines(const char *const *lines, clv_dtype kv)
+static made on_runtime(const char *name, const char *const *lines, clv_dtype kv)
 {
     made m = { .arena = clv_arena_new(NULL, 0) };
     clv_inference *found;
     clv_runtime *runtime;
     clv_kernels *kernels;
     m.model = line_model(m.arena, lines);
-    cr_assert_eq(runtime_of(m.arena, "engine", &runtime), CLV_OK);
+    cr_assert_eq(runtime_of(m.arena, name, &runtime), CLV_OK);
     cr_assert_eq(clv_infer(m.model, NULL, 0, m.arena, &found, NULL), CLV_OK);
     cr_assert_eq(clv_kernels_form(found->main, runtime, m.arena, &kernels, NULL), CLV_OK);
     cr_assert_eq(clv_types_stored(found->main, kernels, kv, m.arena, &m.types, NULL), CLV_OK);
@@ -47,6 +48,11 @@ static made of_lines(const char *const *lines, clv_dtype kv)
     cr_assert_eq(clv_costs_build(m.model, m.types, m.arena, &m.costs, NULL), CLV_OK);
     clv_kernel_costs_apply(kernels, m.costs);
     return m;
+}
+
+static made of_lines(const char *const *lines, clv_dtype kv)
+{
+    return on_runtime("engine", lines, kv);
 }
 
 static clv_op_cost *cost_of(const made *m, const clv_costs *costs, const char *label)
@@ -191,4 +197,35 @@ Test(kernel_costs, collectives_take_what_was_measured)
         cr_expect_neq(clv_curve_ns(&plain->curve[1][CLV_ALL_REDUCE], bytes), (int64_t)got);
     }
     clv_arena_free(arena);
+}
+
+/* -- kernels that are as fast as one operator -- */
+
+Test(kernel_costs, an_activation_reads_once_and_writes_once)
+{
+    const char *const lines[] = { "in x 8 64", "Sigmoid x s", "Mul x s y", "out y", NULL };
+    made m = on_runtime("onnxruntime", lines, CLV_DT_UNDEFINED);
+    const clv_op_cost *all = cost_of(&m, m.costs, "s"), *rest = cost_of(&m, m.costs, "y");
+    int32_t line = clv_op_def_find(clv_str_of("com.microsoft"), clv_str_of("QuickGelu"));
+    cr_expect_eq(all->speed, 1 + line);
+    cr_expect_eq(all->read_bytes, 8 * 64 * 4, "x is read by both");
+    cr_expect_eq(all->write_bytes, 8 * 64 * 4);
+    cr_expect_eq(all->flops, (int64_t)(clv_op_def_at(line)->k * 8 * 64));
+    cr_expect(all->starts == 1 && rest->starts == 0);
+    cr_expect(rest->flops == 0 && rest->read_bytes == 0 && rest->write_bytes == 0);
+    clv_arena_free(m.arena);
+}
+
+Test(kernel_costs, a_product_with_its_bias_is_as_fast_as_gemm)
+{
+    const char *const lines[] = { "in x 8 64", "w a 64 32", "w b 32", "MatMul x a m",
+                                  "Add m b y", "out y",     NULL };
+    made m = on_runtime("onnxruntime", lines, CLV_DT_UNDEFINED);
+    const clv_op_cost *product = cost_of(&m, m.costs, "m"), *bias = cost_of(&m, m.costs, "y");
+    cr_expect_eq(product->speed, 1 + clv_op_def_find(clv_str_of(""), clv_str_of("Gemm")));
+    cr_expect_eq(product->flops, 2 * 8 * 64 * 32);
+    cr_expect_eq(product->write_bytes, 8 * 32 * 4, "the sum, not what is added up");
+    cr_expect(bias->flops == 0 && bias->write_bytes == 0 && bias->read_bytes == 32 * 4);
+    cr_expect_eq(product->starts + bias->starts, 1);
+    clv_arena_free(m.arena);
 }

@@ -87,6 +87,20 @@ Test(runtime_json, what_is_wrong_is_said_with_where)
           "min is -1" },
         { PATTERN("\"start\":[\"Add\"],\"after\":[{\"operators\":[\"Add\"],\"shared\":true}]"),
           "unknown key 'shared'" },
+        { PATTERN("\"start\":[\"Add\"],\"after\":[{\"operators\":[\"Add\"],\"with\":\"it\"}]"),
+          "after[0].with is 'it', expected 'constants', 'a constant row'" },
+        { PATTERN("\"start\":[\"Add\"],\"after\":[{\"operators\":[\"Transpose\"],"
+                  "\"transposes\":\"any\"}]"),
+          "after[0].transposes is 'any', expected 'of matrices'" },
+        { PATTERN("\"start\":[\"Add\"],\"before\":[{\"operators\":[\"Add\"],"
+                  "\"transposes\":\"of matrices\"}]"),
+          "before[0].transposes says how to transpose, expected Transpose in the list" },
+        { PATTERN("\"runs_as\":\"Gemm\",\"start\":[\"Add\"]"),
+          "runs_as is 'Gemm', expected an operator by elements or rows" },
+        { PATTERN("\"runs_as\":\"Gelu2\",\"start\":[\"Add\"]"), "runs_as is 'Gelu2', expected" },
+        { HEAD "\"patterns\":[{\"name\":\"x\",\"kind\":\"product\",\"source\":\"s\",\"runs_as\":"
+               "\"Relu\",\"start\":[\"MatMul\"]}]}",
+          "runs_as is 'Relu', expected a product such as Gemm" },
         { PATTERN("\"start\":[\"Add\"]},{\"name\":\"y\",\"kind\":\"memory\",\"source\":\"s\","
                   "\"start\":[\"Add\"]"),
           "pattern 'y' can never match, for 'x' before it takes all" },

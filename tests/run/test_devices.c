@@ -107,6 +107,38 @@ Test(devices, all_reduce_sums_over_all)
     holds("out/output_0.npy", "[[-111, -222]]");
 }
 
+/* x sigmoid(x), which the runtime fuses into an operator of a domain that collectives have too. */
+Test(devices, without_collectives_they_are_optimised_as_asked)
+{
+    save_npy("x.npy", "float32", "[[100, 200], [300, 400]]");
+    for (int i = 0; i < 2; i++) {
+        char name[40];
+        test_onnx *m = new_model();
+        test_graph *g = onnx_main(m);
+        onnx_input(g, "x", FLOAT, "1,2");
+        onnx_node(g, "Sigmoid", "gate", "x", "s");
+        onnx_node(g, "Mul", "gated", "x,s", "y");
+        onnx_output(g, "y", FLOAT, "1,2");
+        snprintf(name, sizeof name, "gpu%d.onnx", i);
+        write_model(m, name);
+    }
+    folder_of(2, 2, "[1, 2]", 1, "");
+    run_result r = cleave_run(0, "run . -i x=x.npy -o out --format npy --optimize all");
+    run_free(&r);
+    holds("out/output_0.npy", "[[300, 400]]");
+}
+
+Test(devices, a_device_optimised_as_asked_still_exchanges)
+{
+    save_npy("x.npy", "float32", "[[1, 2], [10, 20]]");
+    for (int i = 0; i < 2; i++)
+        device(i, "AllReduce", "1,2", "1,2", 0, 0);
+    folder_of(2, 2, "[1, 2]", 0, GROUPS("[[0, 1]]"));
+    run_result r = cleave_run(0, "run . -i x=x.npy -o out --format npy --optimize all");
+    run_free(&r);
+    holds("out/output_0.npy", "[[-11, -22]]");
+}
+
 Test(devices, groups_are_those_of_the_manifest)
 {
     save_npy("x.npy", "float32", "[[1, 2], [10, 20], [100, 200], [1000, 2000]]");

@@ -138,6 +138,21 @@ Test(run, json_is_as_its_schema_says)
     run_is_valid(folder, "run", "r.json");
 }
 
+Test(run, again_is_two_runs_of_each_model)
+{
+    matmul("m.onnx");
+    doubled("d.onnx");
+    run_result r = cleave_run(0, "run m.onnx d.onnx --random --bind batch=2 -o once");
+    run_free(&r);
+    r = cleave_run(0, "run m.onnx d.onnx --random --bind batch=2 --profile --warmup 1 --repeat 3 "
+                      "--again --json -o twice > r.json");
+    run_free(&r);
+    char *text = file_text(folder, "r.json", NULL);
+    cr_expect(strstr(text, "\"runs\": 8"), "%s", text);
+    free(text);
+    cr_expect(file_same(folder, "once/output_0.pb", "twice/output_0.pb"));
+}
+
 /* Of paths and of models. */
 Test(run, names_are_shown_without_control_characters)
 {
