@@ -28,24 +28,24 @@ clv_status clv_device_load(const char *name_or_path, const char *configs_path, c
     return clv_device_read(path, arena, ret, err);
 }
 
-static clv_status find_times(const clv_device_kind *kind, const char *configs_path,
-                             clv_arena *arena, const char **ret, clv_error *err)
+clv_status clv_device_locate(const clv_device_kind *kind, const clv_device_reference *to,
+                             const char *configs_path, clv_arena *arena, const char **ret,
+                             clv_error *err)
 {
-    const clv_config_search search = { NULL, configs_path, "measured" };
-    const char *measured = kind->measured, *path = NULL;
+    const clv_config_search search = { NULL, configs_path, to->where };
+    const char *path = NULL;
     char known[CLV_KNOWN_SIZE];
-    if (clv_config_is_path(measured) && (*measured == '/' || kind->folder)) {
-        path =
-            *measured == '/' ? measured : clv_arena_printf(arena, "%s/%s", kind->folder, measured);
+    if (clv_config_is_path(to->what) && (*to->what == '/' || kind->folder)) {
+        path = *to->what == '/' ? to->what
+                                : clv_arena_printf(arena, "%s/%s", kind->folder, to->what);
         if (!path)
             return clv_fail_nomem(err, "a path");
-    } else if (clv_config_is_name(measured)) {
-        CLV_TRY(clv_config_find(&search, measured, arena, &path, err));
+    } else if (clv_config_is_name(to->what)) {
+        CLV_TRY(clv_config_find(&search, to->what, arena, &path, err));
     }
     if (!path)
-        return clv_fail(err, CLV_EFORMAT,
-                        "device '%.60s': measured is '%.60s', which is not there; %s", kind->name,
-                        measured, clv_config_known(&search, measured, known));
+        return clv_fail(err, CLV_EFORMAT, "device '%.60s': %s is '%.60s', which is not there; %s",
+                        kind->name, to->key, to->what, clv_config_known(&search, to->what, known));
     *ret = path;
     return CLV_OK;
 }
@@ -58,7 +58,8 @@ clv_status clv_device_load_times(clv_device_kind *kind, const char *configs_path
     clv_kernel_times *times;
     if (!kind->measured)
         return CLV_OK;
-    CLV_TRY(find_times(kind, configs_path, arena, &path, err));
+    const clv_device_reference to = { "measured", kind->measured, "measured" };
+    CLV_TRY(clv_device_locate(kind, &to, configs_path, arena, &path, err));
     CLV_TRY(clv_read_file(path, FILE_MAX, arena, &text, &n, err));
     CLV_TRY(clv_kernel_times_parse(text, n, path, arena, &times, err));
     kind->times = times;

@@ -348,7 +348,8 @@ typedef struct {
     double compiler_timeout_s; /* for one candidate, at most 1e9; 0: 600 */
 
     /* Who runs the model, and so which operators are one kernel: a name of configs/runtimes or a
-     * path; NULL: what the cluster's devices name, or "none", each operator is a kernel. */
+     * path; "none": each operator is a kernel. NULL: the one that all devices of the cluster name,
+     * "none" where there is no such one. */
     const char *runtime;
     /* Hypothetical: times and memory as if the file had stored the weights of its products, or
      * caches of keys and values (with a runtime that knows them), as "bf16", "fp8", "int8", "int4"

@@ -144,20 +144,19 @@ static clv_status search_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *e
     return CLV_OK;
 }
 
-/* Is there more to know of a shape than what was found first? All strategies are tried in the order
- * of the file; in another one, as that of kernels, a plan may take less memory, which is of no
- * consequence where anything that fits will do. */
+/* Is there more to know of a shape than what was found first? */
 static bool is_open(const clv_joint *j, const ranked *r)
 {
-    bool in_order = clv_request_leaves_search(j->req) && !j->analysis->kernels;
-    return r->bounded && (in_order || j->any_will_do) &&
+    return r->bounded && (clv_request_leaves_search(j->req) || j->any_will_do) &&
            !(j->best.outcome == CLV_FITS && r->bound_ns >= j->best.ns) &&
            clv_strategies_may_be_few(j->analysis->types,
                                      clv_mesh_candidate_stages(j, &j->shapes[r->shape])) &&
            !is_enough(j) && !clv_joint_time_is_up(j);
 }
 
-/* What may still hide a better plan, once the best of all shapes is known; and the bound of all. */
+/* What may still hide a better plan, once the best of all shapes is known; and the bound of all.
+ * All strategies are tried in the order of the file; in another one, as that of kernels, a plan may
+ * take less memory: then what was tried finds plans, but no bound. */
 static clv_status exhaust_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *err)
 {
     int64_t work_left = j->any_will_do ? EXHAUST_WORK_ANY : EXHAUST_WORK;
@@ -170,7 +169,8 @@ static clv_status exhaust_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *
             continue;
         CLV_TRY(try_at_once(j, &c, 1, exhaust, err));
         work_left -= all - left;
-        keep_bound(&r[i], &c);
+        if (!j->analysis->kernels)
+            keep_bound(&r[i], &c);
     }
     for (int32_t i = 0; i < n; i++)
         if (r[i].bounded)

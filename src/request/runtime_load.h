@@ -10,8 +10,8 @@
 clv_status clv_runtime_load(const char *name_or_path, const char *configs_path, clv_arena *arena,
                             clv_runtime **ret, clv_error *err);
 
-/* The one that all kinds of a cluster name, a path from the folder of the device's file on; *ret
- * NULL where a kind names none, or another one. */
+/* The one that all kinds of a cluster name (device_file.h says where it is); *ret NULL where a kind
+ * names none, or another one. CLV_EFORMAT: it is not there, or wrong. */
 clv_status clv_runtime_of_cluster(const clv_cluster *cluster, const char *configs_path,
                                   clv_arena *arena, clv_runtime **ret, clv_error *err);
 

@@ -115,23 +115,23 @@ Test(cli_constraints, the_smallest_conflicting_set_is_reported)
 /* The rules that make memory short are found: one by itself; two of which each may hold. */
 Test(cli_constraints, rules_that_make_a_model_too_large_are_reported)
 {
-    expect("{ \"place\": \"*\", \"on\": 0 }, { \"max_stages\": 3 }", "--devices 2 --memory 900MiB",
-           3,
+    expect("{ \"place\": \"*\", \"on\": 0 }, { \"max_stages\": 3 }",
+           "--runtime none --devices 2 --memory 900MiB", 3,
            "no plan was found that satisfies rules[0] and fits\n"
            "note: rules[0]: place '*' on device 0\n"
            "note: without rules[0] a plan has a latency of");
     const char *rules = "{ \"max_stages\": 3 }, { \"name\": \"low\", \"place\": \"" LAYER(
         0) "\", \"on\": 0 }, { \"max_stages\": 4 }, { \"place\": \"" LAYER(13) "\", \"on\": 0 }";
-    expect(rules, "--devices 2 --memory 800MiB", 3,
+    expect(rules, "--runtime none --devices 2 --memory 800MiB", 3,
            "rules[1] 'low' and rules[3] leave too little memory: no plan was found that satisfies "
            "both "
            "and fits\nnote: without rules[1] 'low' a plan has a latency of\n"
            "note: without rules[3] a plan has a latency of");
-    expect(rules, "--devices 2 --memory 800MiB --json", 3,
+    expect(rules, "--runtime none --devices 2 --memory 800MiB --json", 3,
            "\"outcome\": \"out of memory\"\n\"state\": \"conflict\"\n\"state\": \"in force\"");
-    expect(rules, "--devices 2 --memory 700MiB", 3,
+    expect(rules, "--runtime none --devices 2 --memory 700MiB", 3,
            "without the rules no plan was found that fits either");
-    expect(rules, "--devices 2 --memory 900MiB", 0, "rules       4 in force of 4");
+    expect(rules, "--runtime none --devices 2 --memory 900MiB", 0, "rules       4 in force of 4");
 }
 
 Test(cli_constraints, a_cut_by_hand_is_held_against_the_rules)

@@ -253,7 +253,7 @@ Test(joint, an_overlap_hides_a_part_of_what_is_sent)
 /* Whole operators are searched as asked where meshes are looked at beside them, too. */
 Test(joint, the_first_fit_is_enough_beside_meshes_too)
 {
-    expect_shown("--max-tp 8 --first-fit --objective throughput " TEST_SOURCE_DIR
+    expect_shown("--runtime none --max-tp 8 --first-fit --objective throughput " TEST_SOURCE_DIR
                  "/tests/data/models/vit_l_16.b16.onnx",
                  "print(p['search']['name'], p['search']['judged'])", "first-fit 1\n");
 }
@@ -394,7 +394,8 @@ static bool has_onnx(void)
     return has;
 }
 
-/* Each on one mesh, on several stages, and in flight. more: options of check_peak.py. */
+/* Each on one mesh, on several stages, and in flight, of operators: check_peak.py knows no kernels.
+ * more: its options. */
 static void expect_memory(const char *more)
 {
     static const char *const asked[] = { "--mesh 8",
@@ -404,7 +405,8 @@ static void expect_memory(const char *more)
                                          "--mesh 4 --objective throughput",
                                          "--mesh 2 --objective throughput" };
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        run_result r = run_in(folder, "%s plan %s -o a.onnx m.onnx >o.txt", TEST_CLEAVE, asked[i]);
+        run_result r = run_in(folder, "%s plan --runtime none %s -o a.onnx m.onnx >o.txt",
+                              TEST_CLEAVE, asked[i]);
         cr_assert_eq(r.code, 0, "%s: %s", asked[i], r.err);
         run_free(&r);
         r = run_in(folder,
@@ -467,7 +469,7 @@ Test(joint, a_wrong_promise_is_found)
         cr_skip_test("no onnx for python");
     snprintf(path, sizeof path, "%s/m.onnx", folder);
     net_resnet(2, 64, 256, 28, path);
-    run_result r = run_in(folder, "%s plan --mesh 8 -o a.onnx m.onnx", TEST_CLEAVE);
+    run_result r = run_in(folder, "%s plan --runtime none --mesh 8 -o a.onnx m.onnx", TEST_CLEAVE);
     cr_assert_eq(r.code, 0, "%s", r.err);
     run_free(&r);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -416,7 +416,8 @@ static void two_nodes(const char *first, const char *second)
     snprintf(path, sizeof path, "%s/n.onnx", folder);
     onnx_write(m, path);
     onnx_free(m);
-    cleave("plan -q --devices 2 --max-tp 1 --stages 2 --no-output --plan-out n.json n.onnx");
+    cleave("plan -q --runtime none --devices 2 --max-tp 1 --stages 2 --no-output "
+           "--plan-out n.json n.onnx");
 }
 
 Test(lower, names_that_cannot_say_the_stages_are_reported)
@@ -716,5 +717,6 @@ Test(lower, a_folder_edited_by_hand_is_not_run)
     run_refuses("sed -i 's/\"name\": \"x\"/\"name\": \"z\"/' manifest.json", "manifest");
     run_refuses("sed -i 's/\"form\"/\"from\"/' manifest.json", "manifest.json");
     run_refuses("truncate -s -20 manifest.json", "manifest.json");
-    run_refuses("ln -sf ../d/manifest.json .", "c/manifest.json is a link that leads out of the folder");
+    run_refuses("ln -sf ../d/manifest.json .",
+                "c/manifest.json is a link that leads out of the folder");
 }

@@ -99,12 +99,22 @@ Test(no_fit, what_no_cut_can_help_is_reported_with_its_reason)
     proven("--memory 100MiB --devices 2 --max-tp 1 " MODELS "vit_l_16.b16.onnx",
            "no cut can fit: the weights alone take 1.134 GiB, the 2 devices of this run have 200.0 "
            "MiB\n");
-    proven("--memory 160MiB --devices 8 --max-tp 1 " MODELS "vit_l_16.b16.onnx",
+    proven("--runtime none --memory 160MiB --devices 8 --max-tp 1 " MODELS "vit_l_16.b16.onnx",
            "no cut of the search can fit: the part that ends in operator '/encoder/layers/");
-    proven("--memory 660MiB --devices 2 --max-tp 1 " MODELS "vit_l_16.b16.onnx",
+    proven("--runtime none --memory 660MiB --devices 2 --max-tp 1 " MODELS "vit_l_16.b16.onnx",
            "no cut of the search can fit: besides what operators hold while they run, the 2 "
            "devices of this run "
            "can take ");
+}
+
+/* What stays inside kernels takes no room. */
+Test(no_fit, what_no_cut_of_kernels_can_help_is_reported_with_its_reason)
+{
+    proven("--memory 60MiB --devices 8 --max-tp 1 " MODELS "vit_l_16.b16.onnx",
+           "no cut can fit: the weights alone take 1.134 GiB");
+    proven("--memory 160MiB --devices 8 --max-tp 1 " MODELS "vit_l_16.b16.onnx",
+           "no cut of the search can fit: besides what operators hold while they run, the 8 "
+           "devices of this run can take ");
 }
 
 Test(no_fit, weights_that_no_shards_can_hold_are_reported)

@@ -63,7 +63,7 @@ Test(progress, the_best_so_far_is_shown_once_there_is_one)
                                " plan --devices 4 --no-output --compiler 'sleep 0.2; echo "
                                "\"{\\\"version\\\":1,\\\"outcome\\\":\\\"fits\\\","
                                "\\\"latency_ms\\\":2.5}\"' --max-candidates 10 " MODEL "\n");
-    cr_expect(strstr(r.out, "; best 2.500 ms; "), "%s", r.out);
+    cr_expect(strstr(r.out, "; best 2.50 ms; "), "%s", r.out);
     run_free(&r);
     folder_free(folder);
 }

@@ -1,4 +1,5 @@
-/* test_runtime.c - cleave plan --runtime, --weights and --kv, as a user runs them. */
+/* test_runtime.c - who forms the kernels of a plan: cleave plan --runtime, what clusters name, and
+ * --weights and --kv, as a user runs them. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,11 +37,11 @@ static double number(const char *key, const char *arguments)
 
 Test(runtime, kernels_take_less_than_their_operators)
 {
-    double none = number("latency_ns", EXPORT),
-           alone = number("latency_ns", "--runtime none " EXPORT),
+    double given = number("latency_ns", EXPORT),
+           none = number("latency_ns", "--runtime none " EXPORT),
            engine = number("latency_ns", "--runtime engine " EXPORT),
            ort = number("latency_ns", "--runtime onnxruntime " EXPORT);
-    cr_expect_eq(none, alone, "it is the default");
+    cr_expect_eq(given, engine, "it is the default of an H100");
     cr_expect_lt(engine, none / 4);
     cr_expect(ort > engine && ort < none);
 }
@@ -110,6 +111,113 @@ Test(runtime, the_report_says_what_a_capacity_is_made_of)
                 "headroom is 'half': expected a part of the memory from 0% to below 100%");
     run_says(folder, 3, "plan", "--no-output --devices 1 --headroom 1TB " EXPORT, "Out of memory");
 }
+
+/* -- what the devices of a cluster name -- */
+
+/* The plan file and the report name the same one. */
+static void expect_runtime(const char *arguments, const char *want)
+{
+    char line[600], words[100];
+    snprintf(line, sizeof line, "--no-output --plan-out p.json --max-tp 1 %s " EXPORT, arguments);
+    snprintf(words, sizeof words, " that take time, by runtime %s\n", want);
+    run_says(folder, 0, "plan", line, words);
+    char *plan = file_text(folder, "p.json", NULL);
+    snprintf(words, sizeof words, "\"runtime\": \"%s\",", want);
+    cr_expect(plan && strstr(plan, words), "%s: no %s", arguments, words);
+    free(plan);
+}
+
+Test(runtime, a_cluster_gets_the_one_that_its_devices_name)
+{
+    static const char *const accelerators[] = { "dgx-h100",      "dgx-a100-80", "dgx-a100-40",
+                                                "dgx-h200",      "dgx-b200",    "l40s-pcie-2",
+                                                "h100-l40s",     "tpu-v5e-8",   "hgx-mi300x-8",
+                                                "ascend-910b-8", "ipu-pod4" };
+    char line[100];
+    for (size_t i = 0; i < sizeof accelerators / sizeof *accelerators; i++) {
+        snprintf(line, sizeof line, "--cluster %s", accelerators[i]);
+        expect_runtime(line, "engine");
+    }
+    expect_runtime("--cluster cpu-2", "none");
+    expect_runtime("", "engine");
+}
+
+Test(runtime, what_is_asked_for_counts_before_what_devices_name)
+{
+    expect_runtime("--runtime none", "none");
+    expect_runtime("--runtime onnxruntime", "onnxruntime");
+    expect_runtime("--cluster cpu-2 --runtime engine", "engine");
+}
+
+/* A cluster of two devices like an H100 in c.json, whose files name these; NULL: nothing. */
+static void write_cluster(const char *a, const char *b)
+{
+    static const char cluster[] =
+        "{\"version\": 1, \"name\": \"two\", \"devices\": [{\"kind\": \"a\", \"name\": \"a\"}, "
+        "{\"kind\": \"b\", \"name\": \"b\"}], \"levels\": [{\"name\": \"wire\", \"size\": 2, "
+        "\"bandwidth\": {\"value\": \"450GB/s\", \"source\": \"made up for a test\"}, "
+        "\"latency\": {\"value\": \"2us\", \"source\": \"made up for a test\"}}]}";
+    file_write(folder, "c.json", cluster, sizeof cluster - 1);
+    const char *const runtimes[] = { a, b };
+    for (int i = 0; i < 2; i++) {
+        char line[100] = "/\"runtime\":/d";
+        if (runtimes[i])
+            snprintf(line, sizeof line, "s,\"runtime\": \"engine\",\"runtime\": \"%s\",",
+                     runtimes[i]);
+        run_result r = run_in(folder,
+                              "sed 's/\"name\": \"h100-sxm\"/\"name\": \"%c\"/; %s' "
+                              "%s/configs/devices/h100-sxm.json >%c.json",
+                              'a' + i, line, TEST_SOURCE_DIR, 'a' + i);
+        cr_assert_eq(r.code, 0, "%s", r.err);
+        run_free(&r);
+    }
+}
+
+Test(runtime, devices_that_do_not_agree_get_none)
+{
+    write_cluster("onnxruntime", "onnxruntime");
+    expect_runtime("--cluster ./c.json", "onnxruntime");
+    write_cluster("engine", "onnxruntime");
+    expect_runtime("--cluster ./c.json", "none");
+    write_cluster("engine", NULL);
+    expect_runtime("--cluster ./c.json", "none");
+    write_cluster(NULL, "engine");
+    expect_runtime("--cluster ./c.json", "none");
+    write_cluster(NULL, NULL);
+    expect_runtime("--cluster ./c.json", "none");
+    expect_runtime("--cluster ./c.json --runtime engine", "engine");
+}
+
+/* A path is from the folder of the device's file on, whatever the folder of the caller. */
+Test(runtime, a_device_may_name_a_file_of_its_own)
+{
+    write_cluster("mine.json", "./mine.json");
+    run_result r = run_in(folder,
+                          "sed 's/\"name\": \"engine\"/\"name\": \"mine\"/' "
+                          "%s/configs/runtimes/engine.json >mine.json && mkdir in && "
+                          "mv [abc].json mine.json in && sed -i s,./mine,mine, in/b.json",
+                          TEST_SOURCE_DIR);
+    cr_assert_eq(r.code, 0, "%s", r.err);
+    run_free(&r);
+    expect_runtime("--cluster in/c.json", "mine");
+    expect_runtime("--cluster in/c.json --runtime none", "none");
+}
+
+Test(runtime, a_device_that_names_one_that_is_not_there_is_refused)
+{
+    write_cluster("engin", "engin");
+    run_refused(folder, 65, "plan", "--no-output --cluster ./c.json " EXPORT,
+                "device 'a': runtime is 'engin', which is not there; did you mean 'engine'?");
+    expect_runtime("--cluster ./c.json --runtime none", "none");
+    write_cluster("../engine", "../engine");
+    run_refused(folder, 74, "plan", "--no-output --cluster ./c.json " EXPORT, "./../engine");
+    write_cluster("c.json", "c.json");
+    run_refused(folder, 65, "plan", "--no-output --cluster ./c.json " EXPORT, "./c.json");
+    write_cluster("", "");
+    run_refused(folder, 65, "plan", "--no-output --cluster ./c.json " EXPORT, "runtime");
+}
+
+/* -- the others -- */
 
 /* The same two layers, as operators of opset 23 and of com.microsoft. */
 Test(runtime, time_depends_on_the_model_not_on_the_export)

@@ -157,7 +157,7 @@ Test(shards, tiles_are_said_when_asked_for)
 /* Names of real models differ in their middle. */
 Test(shards, no_name_is_cut)
 {
-    free(says(0, "plan --devices 2 -o r.onnx " RESNET));
+    free(says(0, "plan --runtime none --devices 2 -o r.onnx " RESNET));
     char *out = says(0, "shards r.onnx");
     has_line(out, "\nnode '/layer1/layer1.0/conv2/Conv', stage 0\n");
     has_line(out, "\nnode '/layer4/layer4.0/downsample/downsample.0/Conv', stage 0\n");

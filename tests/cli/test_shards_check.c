@@ -545,7 +545,7 @@ Test(shards_check, uneven_and_partial_tensors_of_our_plans_follow_from_their_spe
     onnx_node(n.g, "MatMul", "down", "r,w2", "y");
     onnx_output(n.g, "y", 10, "8,4098");
     write_net(&n);
-    free(says(0, "plan --mesh 4 -o a.onnx m.onnx"));
+    free(says(0, "plan --runtime none --mesh 4 -o a.onnx m.onnx"));
     char *out = says(0, "shards --check a.onnx");
     has(out, "\nsplit unevenly, by 'ceil': ");
     has(out,
@@ -578,7 +578,7 @@ Test(shards_check, a_backward_pass_is_split_by_the_rules_of_its_own_operators)
     onnx_output(n.g, "w_new", 1, "1024,1024");
     onnx_output(n.g, "x.grad", 1, "65536,1024");
     write_net(&n);
-    free(says(0, "plan --mesh 4 --devices 4 -o a.onnx m.onnx"));
+    free(says(0, "plan --runtime none --mesh 4 --devices 4 -o a.onnx m.onnx"));
     char *out = says(0, "shards --check a.onnx");
     has(out, "  node 'up': 'x' axis 0 in 4 on 0-3\n");
     has(out, "  node 'up_grad_x': 'g' axis 0 in 4 on 0-3\n");

@@ -1,4 +1,5 @@
 #include "cluster/cluster_json.h"
+#include "cluster/device_file.h"
 #include "cluster/device_json.h"
 
 #include <criterion/criterion.h>
@@ -112,6 +113,54 @@ Test(cluster_json, a_device_may_say_who_runs_models_on_it)
         else
             cr_expect(strstr(err.message, "runtime"), "%s", err.message);
     }
+}
+
+/* -- what the efficiencies rest on -- */
+
+static clv_basis basis_of(const char *matrix, const char *vector, const char *memory)
+{
+    char text[4096], efficiency[600];
+    const char *kind = KIND("some"), *from = strstr(kind, "\"efficiency\""),
+               *to = strstr(kind, "\"launch\"");
+    clv_device_kind k = { 0 };
+    clv_error err = { 0 };
+    snprintf(efficiency, sizeof efficiency,
+             "\"efficiency\": {\"matrix\": {\"value\": 0.7, \"source\": \"%s\"}, "
+             "\"vector\": {\"value\": 0.7, \"source\": \"%s\"}, "
+             "\"memory\": {\"value\": 0.7, \"source\": \"%s\"}}, ",
+             matrix, vector, memory);
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(from - kind), kind, efficiency, to);
+    cr_assert_eq(clv_device_parse(text, strlen(text), "some.json", arena, &k, &err), CLV_OK, "%s",
+                 err.message);
+    return k.basis;
+}
+
+/* The least of them: one that is assumed is enough. */
+Test(cluster_json, a_source_says_what_an_efficiency_rests_on)
+{
+    static const char *const fitted[] = { "measured by cleave calibrate: products",
+                                          "fitted to measured products", "measured", "fitted" };
+    static const char *const assumed[] = { "assumption: not measured by us", "data sheet, measured",
+                                           " measured", "Measured", "fit" };
+    for (size_t i = 0; i < sizeof fitted / sizeof *fitted; i++)
+        cr_expect_eq(basis_of(fitted[i], fitted[0], fitted[1]), CLV_FITTED, "%s", fitted[i]);
+    for (size_t i = 0; i < sizeof assumed / sizeof *assumed; i++) {
+        cr_expect_eq(basis_of(assumed[i], fitted[0], fitted[0]), CLV_ASSUMED, "%s", assumed[i]);
+        cr_expect_eq(basis_of(fitted[0], assumed[i], fitted[0]), CLV_ASSUMED, "%s", assumed[i]);
+        cr_expect_eq(basis_of(fitted[0], fitted[0], assumed[i]), CLV_ASSUMED, "%s", assumed[i]);
+    }
+}
+
+/* Ours are as their sources say: what is calibrated here is a CPU. */
+Test(cluster_json, efficiencies_that_we_ship_are_assumed)
+{
+    clv_device_kind k = { 0 };
+    cr_assert_eq(clv_device_load("h100-sxm", CONFIGS, arena, &k, NULL), CLV_OK);
+    cr_expect_eq(k.basis, CLV_ASSUMED);
+    cr_expect_str_eq(k.runtime, "engine");
+    cr_expect_str_eq(k.folder, CONFIGS "/devices");
+    cr_assert_eq(clv_device_load("xeon-8480", CONFIGS, arena, &k, NULL), CLV_OK);
+    cr_expect_null(k.runtime);
 }
 
 /* -- single operators -- */

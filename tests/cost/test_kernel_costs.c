@@ -229,3 +229,130 @@ Test(kernel_costs, a_product_with_its_bias_is_as_fast_as_gemm)
     cr_expect_eq(product->starts + bias->starts, 1);
     clv_arena_free(m.arena);
 }
+
+/* -- by cause -- */
+
+static int64_t sum_of(const clv_time_parts *parts)
+{
+    int64_t sum = 0;
+    for (int c = 0; c < CLV_N_TIME_CAUSES; c++) {
+        cr_assert_geq(parts->ns[c], 0);
+        sum += parts->ns[c];
+    }
+    return sum;
+}
+
+/* All operators, whatever starts them: what they take is the sum of its parts, with what they wait
+ * for links. measured: how many rest on measured times. */
+static void expect_parts(const made *m, const clv_device_kind *kind, int measured)
+{
+    for (int32_t i = 0; i < m->model->main->n_ops; i++)
+        for (int link = 0; link < 2; link++) {
+            clv_op_cost cost = m->costs->of[i];
+            cost.link_ns = link ? 777 : 0;
+            cost.link_basis = CLV_MEASURED;
+            for (int64_t workspace = 1; workspace <= 1 << 30; workspace *= 1024) {
+                clv_time_parts parts = clv_op_time_parts(&cost, kind, workspace);
+                cr_expect_eq(sum_of(&parts), clv_op_time_ns(&cost, kind, workspace));
+                cr_expect_eq(parts.ns[CLV_TIME_COMMUNICATION], cost.link_ns);
+                cr_expect_eq(parts.communication_basis, CLV_MEASURED);
+                cr_expect(parts.ns[CLV_TIME_COMPUTE] == 0 || parts.ns[CLV_TIME_MEMORY] == 0,
+                          "the longer one counts");
+                measured -= link == 0 && workspace == 1 << 30 && parts.basis == CLV_MEASURED;
+            }
+        }
+    cr_expect_eq(measured, 0);
+}
+
+static const char *const some_of_each[] = {
+    "in x 64 4096", "w a 4096 8192", "w b 8192",        "MatMul x a m", "Add m b c",
+    "Relu c r",     "Softmax r p",   "Identity p same", "out same",     NULL
+};
+static const char *const attention[] = { "in q 2 32 512 128",
+                                         "in k 2 32 128 512",
+                                         "in v 2 32 512 128",
+                                         "MatMul q k s",
+                                         "Softmax s p",
+                                         "MatMul p v y",
+                                         "out y",
+                                         NULL };
+
+static void in_bf16(made *m)
+{
+    for (int32_t i = 0; i < m->model->main->n_ops; i++)
+        m->costs->of[i].math = m->costs->of[i].shape.weights = CLV_DT_BFLOAT16;
+}
+
+Test(kernel_costs, a_time_is_the_sum_of_its_parts)
+{
+    const char *const *models[] = { some_of_each, attention };
+    for (int i = 0; i < 2; i++) {
+        made m = of_lines(models[i], CLV_DT_UNDEFINED);
+        clv_device_kind kind = *h100(m.arena), alone = kind;
+        alone.times = NULL;
+        expect_parts(&m, &kind, 0); /* in float32 nothing is measured */
+        in_bf16(&m);
+        expect_parts(&m, &kind, 1);
+        expect_parts(&m, &alone, 0);
+        alone.memory_bytes_per_s /= 1000; /* beside it, slower: that one counts */
+        kind.beside = &alone;
+        expect_parts(&m, &kind, 0);
+        clv_arena_free(m.arena);
+    }
+}
+
+Test(kernel_costs, parts_say_what_bounds_a_kernel_and_what_that_rests_on)
+{
+    made m = of_lines(some_of_each, CLV_DT_UNDEFINED);
+    clv_device_kind kind = *h100(m.arena);
+    double start, moves;
+    cr_assert(clv_start_ns(kind.times, &start));
+    in_bf16(&m);
+    /* 64 rows: the weights are read, and that takes longest */
+    clv_time_parts p = clv_op_time_parts(cost_of(&m, m.costs, "m"), &kind, INT64_MAX);
+    cr_expect(p.basis == CLV_MEASURED && p.ns[CLV_TIME_COMPUTE] == 0);
+    cr_expect_eq(p.ns[CLV_TIME_LAUNCH], (int64_t)start);
+    cr_expect_gt(p.ns[CLV_TIME_MEMORY], 4096 * 8192 * 2 / 3350, "at 3.35 TB/s");
+    /* what writes its result is not started, and rests on the efficiencies of the device */
+    p = clv_op_time_parts(cost_of(&m, m.costs, "r"), &kind, INT64_MAX);
+    cr_expect(p.ns[CLV_TIME_LAUNCH] == 0 && p.basis == kind.basis && kind.basis == CLV_ASSUMED);
+    /* a kernel that moves: as the line through measured ones says, where that is longer */
+    clv_op_cost softmax = *cost_of(&m, m.costs, "p");
+    for (int fitted = 0; fitted < 2; fitted++) {
+        softmax.flops = 0;
+        softmax.read_bytes = softmax.write_bytes = fitted ? 16384 : 1 << 20;
+        cr_assert(clv_memory_ns(kind.times, 2.0 * (double)softmax.read_bytes, &moves));
+        p = clv_op_time_parts(&softmax, &kind, INT64_MAX);
+        double roofline = 2.0 * (double)softmax.read_bytes / (3350 * 0.9) + start;
+        cr_expect_eq(moves > roofline, fitted);
+        cr_expect_eq(p.basis, fitted ? CLV_FITTED : CLV_ASSUMED);
+        cr_expect_eq(sum_of(&p), (int64_t)ceil(fitted ? moves : roofline));
+        cr_expect_eq(p.ns[CLV_TIME_LAUNCH], (int64_t)start);
+    }
+    /* without measured times: as the device says, started by the host */
+    kind.times = NULL;
+    kind.basis = CLV_FITTED;
+    p = clv_op_time_parts(cost_of(&m, m.costs, "m"), &kind, INT64_MAX);
+    cr_expect(p.basis == CLV_FITTED && p.ns[CLV_TIME_LAUNCH] == kind.launch_ns);
+    /* a view takes no time, a collective but that on links */
+    clv_op_cost sent = { .link_ns = 12, .link_basis = CLV_ASSUMED }, view = { .flops = 0 };
+    p = clv_op_time_parts(&sent, &kind, INT64_MAX);
+    cr_expect(p.ns[CLV_TIME_COMMUNICATION] == 12 && sum_of(&p) == 12 &&
+              p.communication_basis == CLV_ASSUMED);
+    p = clv_op_time_parts(&view, &kind, INT64_MAX);
+    cr_expect_eq(sum_of(&p), 0);
+    clv_arena_free(m.arena);
+}
+
+/* Many products of bfloat16 are bound by compute. */
+Test(kernel_costs, a_large_product_computes)
+{
+    const char *const lines[] = { "in x 8192 4096", "w a 4096 8192", "MatMul x a y", "out y",
+                                  NULL };
+    made m = of_lines(lines, CLV_DT_UNDEFINED);
+    in_bf16(&m);
+    clv_time_parts p = clv_op_time_parts(cost_of(&m, m.costs, "y"), h100(m.arena), INT64_MAX);
+    cr_expect(p.ns[CLV_TIME_COMPUTE] > 0 && p.ns[CLV_TIME_MEMORY] == 0);
+    cr_expect_gt((double)p.ns[CLV_TIME_COMPUTE], 2.0 * 8192 * 4096 * 8192 / 989.4e3, "the peak");
+    clv_arena_free(m.arena);
+}

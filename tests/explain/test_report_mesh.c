@@ -80,13 +80,13 @@ Test(report_mesh, unequal_devices_are_shown_as_such)
 
 Test(report_mesh, collectives_are_summed_by_kind_and_axes_and_the_largest_named)
 {
-    says("\ncollectives  over  number  sent by each      time\n");
-    says("\nall-reduce   tp         2     12.00 KiB  4.000 us\n");
-    says("\nall-gather   dp         1          64 B    900 ns\n");
-    says("\nz                    all-reduce  tp    all readers  8.000 KiB  2.500 us       1\n"
-         "y                    all-reduce  tp    all readers  4.000 KiB  1.500 us       1\n"
-         "w                    all-gather  dp    fc                64 B    900 ns       1\n");
-    says("\n3 collectives a run: 12.06 KiB sent and 4.900 us, of one device of each stage\n");
+    says("\ncollectives  over  number  sent by each     time\n");
+    says("\nall-reduce   tp         2     12.00 KiB  4.00 us\n");
+    says("\nall-gather   dp         1          64 B   900 ns\n");
+    says("\nz                    all-reduce  tp    all readers  8.000 KiB  2.50 us       1\n"
+         "y                    all-reduce  tp    all readers  4.000 KiB  1.50 us       1\n"
+         "w                    all-gather  dp    fc                64 B   900 ns       1\n");
+    says("\n3 collectives a run: 12.06 KiB sent and 4.90 us, of one device of each stage\n");
 }
 
 /* As in the layers of a model. */
@@ -94,7 +94,7 @@ Test(report_mesh, alike_ones_share_a_line)
 {
     m.collectives[0] = m.collectives[2];
     m.collectives[0].tensor = "first";
-    says("\nfirst                all-reduce  tp    all readers  8.000 KiB  2.500 us       2\n"
+    says("\nfirst                all-reduce  tp    all readers  8.000 KiB  2.50 us       2\n"
          "w ");
 }
 
@@ -132,7 +132,7 @@ Test(report_mesh, an_overlap_is_said_with_what_it_assumes)
 Test(report_mesh, unknown_bytes_are_not_summed)
 {
     m.collectives[0].bytes = CLV_PLAN_UNKNOWN;
-    says("\nall-reduce   tp         2             -  4.000 us\n");
+    says("\nall-reduce   tp         2             -  4.00 us\n");
     says("\n3 collectives a run\n");
 }
 

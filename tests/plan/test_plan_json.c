@@ -401,6 +401,20 @@ Test(plan_json, a_file_without_a_run_has_none)
     cr_assert_eq(clv_plan_objective_ns(back), plan.period_ns);
 }
 
+/* A good file in which some words are replaced, and what is then said. */
+static void expect_refused(const char *text, const char *from, const char *to, const char *says)
+{
+    clv_error err = { 0 };
+    clv_plan *back = NULL;
+    const char *at = strstr(text, from);
+    cr_assert(at, "no %s in %s", from, text);
+    char *bad = clv_arena_printf(arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    cr_assert_eq(clv_plan_read(bad, strlen(bad), "p.json", arena, &back, &err), CLV_EFORMAT, "%s",
+                 to);
+    cr_expect_null(back);
+    cr_expect(strstr(err.message, says), "%s", err.message);
+}
+
 /* The words of a good file, what they are replaced by, and what is then said. */
 Test(plan_json, reports_what_is_wrong_with_a_run)
 {
@@ -415,15 +429,106 @@ Test(plan_json, reports_what_is_wrong_with_a_run)
     };
     clv_plan plan = pipelined();
     const char *text = write(&plan);
-    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-        const char *at = strstr(text, wrong[k][0]);
-        clv_error err;
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+        expect_refused(text, wrong[k][0], wrong[k][1], wrong[k][2]);
+}
+
+/* -- kernels -- */
+
+static clv_plan with_kernels(void)
+{
+    static clv_plan_kernel kernels[] = {
+        { .name = "layer/MatMul",
+          .kind = "product",
+          .device = 0,
+          .n_ops = 3,
+          .ns = { [CLV_TIME_COMPUTE] = 41, [CLV_TIME_LAUNCH] = 2 },
+          .basis_ns = { [CLV_MEASURED] = 43 } },
+        { .name = "y",
+          .kind = "all-reduce",
+          .device = 1,
+          .ns = { [CLV_TIME_COMMUNICATION] = INT64_C(9007199254740993) },
+          .basis_ns = { [CLV_ASSUMED] = INT64_C(9007199254740992), [CLV_FITTED] = 1 } },
+    };
+    clv_plan plan = two_stages();
+    plan.runtime = "engine";
+    plan.kernels = kernels;
+    plan.n_kernels = 2;
+    return plan;
+}
+
+Test(plan_json, gives_back_kernels_and_who_forms_them)
+{
+    clv_plan plan = with_kernels();
+    const char *text = write(&plan);
+    clv_plan *back = read(text);
+
+    cr_assert_str_eq(back->runtime, "engine");
+    cr_assert_eq(back->n_kernels, 2);
+    for (int i = 0; i < 2; i++) {
+        const clv_plan_kernel *k = &back->kernels[i], *was = &plan.kernels[i];
+        cr_expect_str_eq(k->name, was->name);
+        cr_expect_str_eq(k->kind, was->kind);
+        cr_expect(k->device == was->device && k->n_ops == was->n_ops);
+        cr_expect_arr_eq(k->ns, was->ns, sizeof k->ns, "2^53 + 1 is kept exactly");
+        cr_expect_arr_eq(k->basis_ns, was->basis_ns, sizeof k->basis_ns);
+    }
+    cr_expect_str_eq(write(back), text);
+}
+
+/* As older files are, and those of external compilers. */
+Test(plan_json, may_know_no_kernels)
+{
+    clv_plan plan = two_stages();
+    const char *text = write(&plan);
+    cr_expect_null(strstr(text, "kernels"));
+    cr_expect_null(strstr(text, "runtime"));
+    cr_expect_null(read(text)->runtime);
+    cr_expect_eq(read(text)->n_kernels, 0);
+}
+
+Test(plan_json, reports_what_is_wrong_with_a_kernel)
+{
+    static const char head[] = HEAD MID OPS DEVS
+        ",\"runtime\":\"engine\",\"kernels\":[{\"name\":\"k\",\"kind\":\"memory\",\"device\":1,"
+        "\"operators\":1,\"ns\":[1,2,3,4],\"basis_ns\":[5,4,1]}]}";
+    static const char *const wrong[][3] = {
+        { "[1,2,3,4]", "[1,2,3]", "p.json: kernels[0].ns: has 3 numbers, expected 4" },
+        { "[1,2,3,4]", "[1,2,3,4,0]", "kernels[0].ns: has 5 numbers, expected 4" },
+        { "[1,2,3,4]", "10", "kernels[0].ns" },
+        { "[1,2,3,4]", "[1,-2,3,4]", "kernels[0].ns[1]" },
+        { "[1,2,3,4]", "[1,2.5,3,4]", "kernels[0].ns[1]" },
+        { "[1,2,3,4]", "[1,2,3,\"99999999999999999999\"]", "kernels[0].ns[3]" },
+        { "[5,4,1]", "[5,4]", "kernels[0].basis_ns: has 2 numbers, expected 3" },
+        { "[5,4,1]", "[5,4,-1]", "kernels[0].basis_ns[2]" },
+        { ",\"basis_ns\":[5,4,1]", "", "basis_ns" },
+        { "\"device\":1,", "\"device\":2,", "kernels[0].device" },
+        { "\"device\":1,", "\"device\":-1,", "kernels[0].device" },
+        { "\"device\":1,", "", "device" },
+        { "\"operators\":1,", "\"operators\":-1,", "kernels[0].operators" },
+        { "\"name\":\"k\",", "", "name" },
+        { "\"kind\":\"memory\",", "\"kind\":7,", "kernels[0].kind" },
+        { "\"kind\":\"memory\",", "\"sort\":\"memory\",", "sort" },
+        { "\"runtime\":\"engine\"", "\"runtime\":1", "runtime" },
+        { "[{\"name\":\"k\"", "[7,{\"name\":\"k\"", "kernels[0]" },
+    };
+    cr_assert_eq(read(head)->n_kernels, 1);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        expect_refused(head, wrong[i][0], wrong[i][1], wrong[i][2]);
+}
+
+Test(plan_json, kernels_survive_running_out_of_memory_anywhere)
+{
+    clv_plan plan = with_kernels();
+    const char *text = write(&plan);
+    clv_status s = CLV_ENOMEM;
+    for (size_t limit = 1; s != CLV_OK; limit += 64) {
+        clv_arena *small = clv_arena_new(NULL, limit);
         clv_plan *back = NULL;
-        cr_assert_not_null(at, "%s", wrong[k][0]);
-        char *bad = clv_arena_printf(arena, "%.*s%s%s", (int)(at - text), text, wrong[k][1],
-                                     at + strlen(wrong[k][0]));
-        cr_assert_eq(clv_plan_read(bad, strlen(bad), "p.json", arena, &back, &err), CLV_EFORMAT,
-                     "%s", wrong[k][1]);
-        cr_expect(strstr(err.message, wrong[k][2]), "%s", err.message);
+        if (!small)
+            continue;
+        s = clv_plan_read(text, strlen(text), "p.json", small, &back, NULL);
+        cr_assert(s == CLV_OK || (s == CLV_ENOMEM && !back));
+        clv_arena_free(small);
     }
 }
