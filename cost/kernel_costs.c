@@ -150,7 +150,24 @@ static void apply_memory(const clv_kernels *kernels, const clv_kernel *k, clv_co
     }
 }
 
-void clv_kernel_costs_apply(const clv_kernels *kernels, clv_costs *costs)
+static clv_status find_held(const clv_kernels *kernels, clv_costs *costs, clv_arena *arena,
+                            clv_error *err)
+{
+    int32_t *held_by = CLV_NEW_ARRAY(arena, int32_t, costs->graph->n_ops);
+    if (!held_by)
+        return clv_fail_nomem(err, "kernels");
+    for (int32_t i = 0; i < costs->graph->n_ops; i++) {
+        int32_t k = kernels->of[i];
+        clv_kernel_kind kind = k < 0 ? CLV_KERNEL_SINGLE : kernels->at[k].kind;
+        bool holds = kind == CLV_KERNEL_PRODUCT || kind == CLV_KERNEL_ATTENTION;
+        held_by[i] = holds ? k : -1;
+    }
+    costs->held_by = held_by;
+    return CLV_OK;
+}
+
+clv_status clv_kernel_costs_apply(const clv_kernels *kernels, clv_costs *costs, clv_arena *arena,
+                                  clv_error *err)
 {
     for (int32_t i = 0; i < costs->graph->n_ops; i++) {
         costs->of[i].starts = 0;
@@ -180,6 +197,7 @@ void clv_kernel_costs_apply(const clv_kernels *kernels, clv_costs *costs)
             clv_kernel_runs_as(kernels, i, costs);
     }
     costs->kernels = kernels;
+    return find_held(kernels, costs, arena, err);
 }
 
 /* -- units -- */

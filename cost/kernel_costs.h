@@ -17,7 +17,8 @@ clv_status clv_types_stored(const clv_types *types, const clv_kernels *kernels, 
 /* costs: of operators by themselves, with those types; stored as parts of kernels now.
  * O(operators).
  */
-void clv_kernel_costs_apply(const clv_kernels *kernels, clv_costs *costs);
+clv_status clv_kernel_costs_apply(const clv_kernels *kernels, clv_costs *costs, clv_arena *arena,
+                                  clv_error *err);
 
 /* With which operator each goes, for units that do not take kernels apart (clv_costs.goes_with):
  * with the last one where only operators of its kernel read what it writes. O(operators + edges).

@@ -45,6 +45,11 @@ typedef struct {
      * that it is for, itself for one that stands for itself. NULL: all do. */
     const clv_op *goes_with;
     const clv_kernels *kernels; /* of the operators; NULL: each is one */
+    /* n_ops: its kernel, where that reads all its operands until it is done, as products and
+     * attention do; -1: it is by itself, or in a kernel that goes element by element, and may write
+     * over what it reads. Also of local models, whose kernels are those of the whole. NULL: all
+     * are by themselves. */
+    const int32_t *held_by;
 } clv_costs;
 
 /* Does a graph start kernels, not the host? */

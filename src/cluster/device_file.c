@@ -53,7 +53,7 @@ clv_status clv_device_locate(const clv_device_kind *kind, const clv_device_refer
 clv_status clv_device_load_times(clv_device_kind *kind, const char *configs_path, clv_arena *arena,
                                  clv_error *err)
 {
-    const char *path, *text;
+    const char *path = NULL, *text;
     size_t n;
     clv_kernel_times *times;
     if (!kind->measured)

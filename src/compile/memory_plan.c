@@ -137,14 +137,18 @@ static void write_slot(plan *m, int32_t slot, int32_t i)
     }
 }
 
-/* The group's i-th operator: what it reads, then what it writes, then its weights. */
+/* The group's i-th operator: what it reads, until its kernel is done, then what it writes, then its
+ * weights. */
 static void visit_operator(plan *m, int32_t position, int32_t i)
 {
     const clv_program *p = m->p;
     const clv_subgraphs *units = p->workload.units;
     m->backward = p->backward && p->backward[units->of[units->order[position].i]];
-    for (int32_t k = p->first_read[position]; k < p->first_read[position + 1]; k++)
+    int32_t done = i + p->kernel_end[position] - position; /* units are whole, so in a row */
+    for (int32_t k = p->first_read[position]; k < p->first_read[position + 1]; k++) {
         read_slot(m, p->reads[k], i);
+        extend_lifetime(m, buffer_of(m, p->reads[k]), done);
+    }
     for (int32_t s = p->first_write[position]; s < p->first_write[position + 1]; s++)
         write_slot(m, s, i);
     for (int32_t k = p->first_weight[position]; k < p->first_weight[position + 1]; k++) {
@@ -210,12 +214,14 @@ static clv_status place_buffer(plan *m, int32_t b, clv_error *err)
     return record_placed(m, made, err);
 }
 
-/* The workspace of one operator, allocated and freed; then the most is alive that is alive with it,
- * so this is where the fullest moment is seen. */
+/* The workspace that is held at an operator, allocated and freed; then the most is alive that is
+ * alive with it, so this is where the fullest moment is seen. */
 static clv_status place_workspace(plan *m, int32_t position, int32_t i, clv_error *err)
 {
     const clv_device_kind *kind = &m->p->workload.cluster->kinds[m->group->kind];
-    int64_t bytes = clv_op_workspace(clv_program_cost(m->p, position), kind, m->group->proportion);
+    int32_t of = m->p->workspace_of[position];
+    int64_t bytes =
+        of < 0 ? 0 : clv_op_workspace(clv_program_cost(m->p, of), kind, m->group->proportion);
     int64_t live_bytes = m->live_bytes + clv_align_bytes(bytes);
     clv_group_result *r = &m->result;
     if (live_bytes > r->live_bytes || r->peak_position < 0) {

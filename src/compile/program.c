@@ -214,6 +214,8 @@ static bool allocate_slots(builder *b, clv_arena *scratch)
     p->first_write = CLV_NEW_ARRAY(a, int32_t, p->n_ops + 1);
     p->first_read = CLV_NEW_ARRAY(a, int32_t, p->n_ops + 1);
     p->reads = CLV_NEW_ARRAY(a, int32_t, n_reads);
+    p->kernel_end = CLV_NEW_ARRAY(a, int32_t, p->n_ops);
+    p->workspace_of = CLV_NEW_ARRAY(a, int32_t, p->n_ops);
     p->first_weight = CLV_NEW_ARRAY(a, int32_t, p->n_ops + 1);
     p->weight_reads = CLV_NEW_ARRAY(a, int32_t, n_weight_reads + n_owners);
     p->weight_bytes = CLV_NEW_ARRAY(a, int64_t, g->n_weights + n_owners);
@@ -223,9 +225,9 @@ static bool allocate_slots(builder *b, clv_arena *scratch)
     b->unit_of = CLV_NEW_ARRAY(scratch, int32_t, p->n_ops);
     b->starts = CLV_NEW_ARRAY(scratch, uint8_t, p->n_ops);
     return p->tensor_of && p->bytes && p->position && p->view_of && p->net_of && p->flags &&
-           p->first_write && p->first_read && p->reads && p->first_weight && p->weight_reads &&
-           p->weight_bytes && p->prefix_ns && b->slot_of && b->weight_seen && b->unit_of &&
-           b->starts;
+           p->first_write && p->first_read && p->reads && p->kernel_end && p->workspace_of &&
+           p->first_weight && p->weight_reads && p->weight_bytes && p->prefix_ns && b->slot_of &&
+           b->weight_seen && b->unit_of && b->starts;
 }
 
 /* -- nets, segments and edges -- */
@@ -270,6 +272,61 @@ static void number_nets(builder *b)
                 b->sum_bytes += whole;
             }
         }
+}
+
+/* -- kernels -- */
+
+/* The kernel that a collective parts, as it brings elsewhere what would stay inside; -1. */
+static int32_t parted_kernel(const builder *b, clv_op op)
+{
+    const clv_costs *costs = b->p->workload.costs;
+    const clv_op_info *info = clv_op_at(b->g, op);
+    if (costs->of[op.i].link_ns == 0 || info->n_in == 0)
+        return -1;
+    clv_tensor t = clv_op_input(b->g, info, 0);
+    clv_op writer = t.i < 0 ? CLV_NO_OP : clv_tensor_at(b->g, t)->producer;
+    return writer.i < 0 ? -1 : costs->held_by[writer.i];
+}
+
+/* The end of a kernel holds the workspace of the one of its operators that wants most. */
+static void hold_workspace(clv_program *p, int32_t position, int32_t end)
+{
+    int64_t held = clv_program_cost(p, p->workspace_of[end])->workspace_bytes;
+    if (position == end)
+        return;
+    if (clv_program_cost(p, position)->workspace_bytes > held)
+        p->workspace_of[end] = position;
+    p->workspace_of[position] = -1;
+}
+
+/* O(ops). Needs unit_of. */
+static clv_status find_kernel_ends(builder *b, clv_arena *scratch, clv_error *err)
+{
+    clv_program *p = b->p;
+    const int32_t *held_by = p->workload.costs->held_by;
+    int32_t n = 0;
+    for (int32_t i = 0; i < p->n_ops; i++) {
+        p->kernel_end[i] = p->workspace_of[i] = i;
+        n = held_by && held_by[i] >= n ? held_by[i] + 1 : n;
+    }
+    int32_t *end_of = CLV_NEW_ARRAY(scratch, int32_t, n); /* the last one met, from the back */
+    if (!end_of)
+        return clv_fail_nomem(err, "the program");
+    for (int32_t k = 0; k < n; k++)
+        end_of[k] = -1;
+    for (int32_t i = p->n_ops; held_by && i-- > 0;) {
+        clv_op op = p->workload.units->order[i];
+        int32_t k = held_by[op.i], parted = parted_kernel(b, op);
+        if (parted >= 0)
+            end_of[parted] = -1;
+        if (k < 0)
+            continue;
+        if (end_of[k] < 0 || b->unit_of[end_of[k]] != b->unit_of[i])
+            end_of[k] = i;
+        p->kernel_end[i] = end_of[k];
+        hold_workspace(p, i, end_of[k]);
+    }
+    return CLV_OK;
 }
 
 static bool allocate_nets(builder *b)
@@ -325,6 +382,7 @@ static clv_status build_nets(builder *b, clv_arena *scratch, clv_error *err)
 {
     clv_program *p = b->p;
     number_nets(b);
+    CLV_TRY(find_kernel_ends(b, scratch, err));
     int32_t *seen = CLV_NEW_ARRAY(scratch, int32_t, p->n_nets);
     int32_t *next = CLV_NEW_ARRAY(scratch, int32_t, p->n_nets);
     if (!seen || !next || !allocate_nets(b))

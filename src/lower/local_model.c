@@ -385,7 +385,9 @@ static clv_status add_costs(builder *b, clv_local_model *ret, clv_error *err)
     clv_costs *c = CLV_NEW(b->arena, clv_costs);
     int32_t *seen = CLV_NEW_ARRAY(b->arena, int32_t, b->g->n_weights);
     int32_t *seen_whole = CLV_NEW_ARRAY(b->arena, int32_t, b->whole->n_weights);
-    if (!c || !seen || !seen_whole)
+    int32_t *held_by = CLV_NEW_ARRAY(b->arena, int32_t, b->g->n_ops);
+    const int32_t *of_whole = b->of->costs->held_by;
+    if (!c || !seen || !seen_whole || !held_by)
         return clv_fail_nomem(err, WHAT);
     *c = *b->of->costs;
     c->graph = b->g;
@@ -393,9 +395,11 @@ static clv_status add_costs(builder *b, clv_local_model *ret, clv_error *err)
     c->of = b->cost_of;
     c->n_unknown = c->n_unsized = 0;
     c->kernels = NULL; /* of the whole model: what is made of them is in the costs */
+    c->held_by = of_whole ? held_by : NULL;
     c->total = (clv_op_cost){ .weight_bytes = 0 };
     for (int32_t i = 0; i < b->g->n_ops; i++) {
         clv_op_cost *of = &c->of[i];
+        held_by[i] = b->op_of[i].i < 0 || !of_whole ? -1 : of_whole[b->op_of[i].i];
         if (b->op_of[i].i < 0)
             continue;
         const clv_op_cost *whole = &b->of->costs->of[b->op_of[i].i];

@@ -33,7 +33,7 @@ static clv_status add_kernels(const clv_analysed *of, clv_arena *arena, clv_anal
     CLV_TRY(clv_kernels_form(a->types, of->runtime, arena, &kernels, err));
     CLV_TRY(clv_types_stored(a->types, kernels, of->kv, arena, &stored, err));
     CLV_TRY(clv_costs_build(of->model, stored, arena, &a->costs, err));
-    clv_kernel_costs_apply(kernels, a->costs);
+    CLV_TRY(clv_kernel_costs_apply(kernels, a->costs, arena, err));
     if (!of->parts_kernels)
         CLV_TRY(clv_kernel_followers(stored, kernels, arena, &a->costs->goes_with, err));
     a->types = stored;

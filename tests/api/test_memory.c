@@ -22,7 +22,7 @@ static const char runner_script[] =
     "*--pipeline*) echo x >>n.data; k=$(wc -l <n.data)\n"
     "  awk -v k=$k 'BEGIN { printf \"{\\\"pipeline\\\": {\\\"ends_ms\\\": [0\"\n"
     "    for (i = 1; i < 20; i++) printf \", %d\", i * (100 + 10 * k * k); print \"]}}\" }' ;;\n"
-    "*) ls *.onnx | awk 'BEGIN { printf \"{\\\"runtime\\\": \\\"1\\\", \\\"models\\\": [\" }\n"
+    "*) for f; do case $f in *.onnx) echo $f;; esac; done | awk 'BEGIN { printf \"{\\\"runtime\\\": \\\"1\\\", \\\"models\\\": [\" }\n"
     "  { printf \"%s{\\\"cpu_runs_ms\\\": [%d]}\", (NR > 1 ? \", \" : \"\"), NR * 10 } END { print "
     "\"]}\" }' ;;\n"
     "esac\n";

@@ -74,7 +74,7 @@ Test(no_fit, advice_keeps_the_headroom)
 {
     explained("--headroom 10% --max-tp 1 " MODELS "resnet.static.onnx", "1KiB", 2);
     if (!TEST_IS_SANITIZED)
-        explained("--headroom 1MiB " MODELS "resnet.static.onnx", "2MiB", 2);
+        explained("--headroom 1MiB " MODELS "resnet.static.onnx", "1600KiB", 2);
 }
 
 Test(no_fit, advice_on_shards_is_given_and_works)

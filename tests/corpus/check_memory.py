@@ -3,10 +3,11 @@
 
     check_memory.py CLEAVE MODELS [--page FILE]
 
-MODELS is a folder with the model, perhaps packed by xz. By hand, as serving engines split over 8 devices (tensor parallel): a device has an eighth of all weights and of the
-keys and values, and of one layer at a time what is alive in its gated MLP: the residual stream and its norm, whole, and an
-eighth of gate and up. The least memory with which a plan is found is within a tenth of that. --page: the page has the numbers
-by hand. Exit 1 where one of it does not hold.
+MODELS is a folder with the model, perhaps packed by xz. By hand, as serving engines split over 8 devices (tensor
+parallel): a device has an eighth of all weights and of the keys and values, and of one layer at a time what is alive in its gated MLP: the residual stream and its norm, whole, and an
+eighth of gate and up. Engines compute scores of the last token; the file returns those of all, in FLOAT, beside the hidden states that
+they are made of, if that is more. The least memory with which a plan is found is within a tenth of that. --page: the page
+has the numbers by hand. Exit 1 where one of it does not hold.
 """
 import argparse
 import lzma
@@ -20,16 +21,18 @@ MODEL = "llama3_70b_prefill.dyn.onnx"
 DEVICES = 8
 PARAMETERS = 70_553_706_560
 LAYERS, HIDDEN, MLP, KV_HEADS, HEAD, BYTES = 80, 8192, 28672, 8, 128, 2
+WORDS, FLOAT_BYTES = 128256, 4
 TOKENS = (32768, 131072)
 GIB = 2 ** 30
 LEAST = re.compile(r"it would fit with .*: --memory (\d+)B")
 
 
 def by_hand(tokens):
-    """bytes on a device: weights, keys and values, activations"""
+    """bytes on a device: weights, keys and values, activations of a layer, scores of all tokens and what they are of"""
     return (PARAMETERS * BYTES / DEVICES,
             tokens * LAYERS * 2 * KV_HEADS * HEAD * BYTES / DEVICES,
-            tokens * (2 * HIDDEN + 2 * MLP / DEVICES) * BYTES)
+            tokens * (2 * HIDDEN + 2 * MLP / DEVICES) * BYTES,
+            tokens * (HIDDEN * BYTES + WORDS * FLOAT_BYTES / DEVICES))
 
 
 def least(cleave, path, tokens, memory):
@@ -49,9 +52,9 @@ def check(args, path):
     page = open(args.page, encoding="utf-8").read() if args.page else None
     ok = True
     for tokens in TOKENS:
-        parts = by_hand(tokens)
-        hand = sum(parts)
-        row = f"| {tokens} | " + " | ".join(f"{p / GIB:.2f}" for p in (*parts, hand)) + " |"
+        weights, caches, layer, scores = by_hand(tokens)
+        engine, hand = weights + caches + layer, weights + caches + max(layer, scores)
+        row = f"| {tokens} | " + " | ".join(f"{p / GIB:.2f}" for p in (weights, caches, layer, engine, scores, hand)) + " |"
         need = least(args.cleave, path, tokens, int(0.9 * hand))
         print(row, f"plans from {need / GIB:.2f}, {need / hand:.3f} times as much")
         ok &= 0.9 * hand < need <= 1.1 * hand

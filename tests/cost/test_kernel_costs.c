@@ -46,7 +46,7 @@ static made on_runtime(const char *name, const char *const *lines, clv_dtype kv)
     cr_assert_eq(clv_types_stored(found->main, kernels, kv, m.arena, &m.types, NULL), CLV_OK);
     cr_assert_eq(clv_costs_build(m.model, found->main, m.arena, &m.alone, NULL), CLV_OK);
     cr_assert_eq(clv_costs_build(m.model, m.types, m.arena, &m.costs, NULL), CLV_OK);
-    clv_kernel_costs_apply(kernels, m.costs);
+    cr_assert_eq(clv_kernel_costs_apply(kernels, m.costs, m.arena, NULL), CLV_OK);
     return m;
 }
 
