@@ -1,5 +1,7 @@
 #include "cost/bytes.h"
 
+#include "cost/shapes.h"
+
 static int64_t size_of(clv_sizing *s, clv_tensor t, const int64_t *part)
 {
     if (t.i < 0)
@@ -31,6 +33,16 @@ static int64_t outputs(clv_sizing *s)
     return sum;
 }
 
+/* Of a mixture of experts: the weights of those that any token goes to. */
+static int64_t experts_inputs(clv_sizing *s)
+{
+    clv_sizing apart = *s; /* that its shape is open is no lack of the traffic */
+    const clv_kernel_shape shape = clv_experts_sizes(&apart);
+    int64_t weights = inputs_from(s, 2), all = inputs_from(s, 0);
+    int64_t hit = clv_size_scale(s, weights, clv_experts_hit(&shape));
+    return all - weights + (hit < weights ? hit : weights);
+}
+
 clv_traffic clv_bytes(clv_sizing *s)
 {
     clv_bytes_kind kind = s->def ? s->def->bytes : CLV_BYTES_ALL;
@@ -46,6 +58,9 @@ clv_traffic clv_bytes(clv_sizing *s)
     case CLV_BYTES_SHAPE:
         return (clv_traffic){ inputs_from(s, 1), outputs(s) };
     case CLV_BYTES_ALL:
+        if (s->def && s->def->flops == CLV_FLOPS_MOE)
+            return (clv_traffic){ experts_inputs(s), outputs(s) };
+        return (clv_traffic){ inputs_from(s, 0), outputs(s) };
     case CLV_BYTES_SCATTER: /* reads input 0 and the updates, writes the whole result */
         return (clv_traffic){ inputs_from(s, 0), outputs(s) };
     }

@@ -139,6 +139,47 @@ static void apply_attention(const clv_kernels *kernels, const clv_kernel *k, clv
     }
 }
 
+void clv_expert_product_cost(clv_op_cost *cost)
+{
+    const clv_kernel_shape *w = &cost->shape;
+    if (w->kind != CLV_SHAPE_EXPERTS)
+        return;
+    /* what is narrower than 16 bits is an operand only */
+    clv_dtype made = clv_dtype_bits(cost->math) < 16 ? CLV_DT_BFLOAT16 : cost->math;
+    double rows = (double)w->tokens * (double)w->top_k / (double)w->experts;
+    double wide = rows * (double)w->hidden, inner = rows * (double)w->intermediate;
+    double flops = 2 * wide * (double)w->intermediate;
+    double weights = (double)w->hidden * (double)w->intermediate * clv_experts_hit(w);
+    cost->matmul_flops = flops < (double)(INT64_MAX / 8) ? (int64_t)flops : INT64_MAX / 8;
+    cost->flops = cost->matmul_flops;
+    cost->read_bytes =
+        clv_shape_bytes(w->weights, weights) + clv_shape_bytes(cost->math, w->back ? inner : wide);
+    cost->write_bytes = clv_shape_bytes(made, w->back ? wide : w->gated ? inner / 2 : inner);
+    cost->workspace_bytes = clv_shape_bytes(made, (double)clv_experts_scratch_elems(w));
+}
+
+/* Experts that are written out: each of their products has its share of the kernel, so that a
+ * layout that splits one of them changes that part of its time. */
+static void apply_experts(const clv_kernels *kernels, const clv_kernel *k, clv_costs *costs)
+{
+    const clv_experts_parts *p = k->experts;
+    for (int32_t i = 0; i < k->n; i++) {
+        clv_op_cost *one = &costs->of[kernels->members[k->first + i].i];
+        one->flops = one->read_bytes = one->write_bytes = 0;
+        one->matmul_flops = one->workspace_bytes = 0;
+        one->shape.kind = CLV_SHAPE_NONE;
+    }
+    for (int32_t i = 0; i < p->n_up + p->n_down; i++) {
+        bool back = i >= p->n_up;
+        clv_op op = back ? p->down[i - p->n_up] : p->up[i];
+        clv_op_cost *one = &costs->of[op.i];
+        one->share = one->starts = 1.0 / (double)(p->n_up + p->n_down);
+        one->shape = clv_experts_shape(p, stored_as(costs, kernels, op));
+        one->shape.back = back;
+        clv_expert_product_cost(one);
+    }
+}
+
 static void apply_memory(const clv_kernels *kernels, const clv_kernel *k, clv_costs *costs)
 {
     for (int32_t i = 0; i < k->n; i++) {
@@ -150,6 +191,20 @@ static void apply_memory(const clv_kernels *kernels, const clv_kernel *k, clv_co
     }
 }
 
+/* What was open of experts written out, as how many tokens are gathered for one, is no lack of the
+ * kernel: all of them together have so many rows as are chosen. */
+static void drop_sized(const clv_kernels *kernels, clv_costs *costs)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < costs->n_unsized; i++) {
+        int32_t of = kernels->of[costs->unsized[i].i];
+        const clv_experts_parts *p = of >= 0 ? kernels->at[of].experts : NULL;
+        if (!p || costs->of[p->up[0].i].shape.kind != CLV_SHAPE_EXPERTS)
+            costs->unsized[n++] = costs->unsized[i];
+    }
+    costs->n_unsized = n;
+}
+
 static clv_status find_held(const clv_kernels *kernels, clv_costs *costs, clv_arena *arena,
                             clv_error *err)
 {
@@ -159,7 +214,8 @@ static clv_status find_held(const clv_kernels *kernels, clv_costs *costs, clv_ar
     for (int32_t i = 0; i < costs->graph->n_ops; i++) {
         int32_t k = kernels->of[i];
         clv_kernel_kind kind = k < 0 ? CLV_KERNEL_SINGLE : kernels->at[k].kind;
-        bool holds = kind == CLV_KERNEL_PRODUCT || kind == CLV_KERNEL_ATTENTION;
+        bool holds = kind == CLV_KERNEL_PRODUCT || kind == CLV_KERNEL_ATTENTION ||
+                     kind == CLV_KERNEL_EXPERTS;
         held_by[i] = holds ? k : -1;
     }
     costs->held_by = held_by;
@@ -187,6 +243,12 @@ clv_status clv_kernel_costs_apply(const clv_kernels *kernels, clv_costs *costs, 
         case CLV_KERNEL_ATTENTION:
             apply_attention(kernels, k, costs);
             break;
+        case CLV_KERNEL_EXPERTS:
+            if (k->experts)
+                apply_experts(kernels, k, costs);
+            else
+                apply_memory(kernels, k, costs);
+            break;
         case CLV_KERNEL_SINGLE:
         case CLV_KERNEL_MEMORY:
         case CLV_N_KERNEL_KINDS:
@@ -197,6 +259,7 @@ clv_status clv_kernel_costs_apply(const clv_kernels *kernels, clv_costs *costs, 
             clv_kernel_runs_as(kernels, i, costs);
     }
     costs->kernels = kernels;
+    drop_sized(kernels, costs);
     return find_held(kernels, costs, arena, err);
 }
 

@@ -20,6 +20,13 @@ clv_status clv_types_stored(const clv_types *types, const clv_kernels *kernels, 
 clv_status clv_kernel_costs_apply(const clv_kernels *kernels, clv_costs *costs, clv_arena *arena,
                                   clv_error *err);
 
+/* One product of experts that are written out, by its shape: the arithmetic of the rows that are
+ * computed, its weights of the experts that are hit, and what goes from product to product; a gate
+ * is multiplied in before anything is stored. Its scratch is the kernel's. Sets FLOPs, bytes,
+ * workspace.
+ */
+void clv_expert_product_cost(clv_op_cost *cost);
+
 /* With which operator each goes, for units that do not take kernels apart (clv_costs.goes_with):
  * with the last one where only operators of its kernel read what it writes. O(operators + edges).
  */

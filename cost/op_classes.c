@@ -53,6 +53,12 @@ static void add_shape(clv_key *k, const clv_kernel_shape *s)
     clv_key_add(k, s->kind == CLV_SHAPE_ATTENTION ? s->heads : s->m);
     clv_key_add(k, s->kind == CLV_SHAPE_ATTENTION ? s->kv_heads : s->n);
     clv_key_add(k, s->kind == CLV_SHAPE_ATTENTION ? s->queries : s->k);
+    clv_key_add(k, s->tokens);
+    clv_key_add(k, s->hidden);
+    clv_key_add(k, s->intermediate);
+    clv_key_add(k, s->experts);
+    clv_key_add(k, s->top_k);
+    clv_key_add(k, s->back);
     clv_key_add(k, s->keys);
     clv_key_add(k, s->width);
     clv_key_add(k, s->causal);

@@ -28,7 +28,7 @@ static bool is_folded(const clv_types *types, const clv_op_info *op)
     return true;
 }
 
-/* Its sizes where it is a product of two tensors, or attention. */
+/* Its sizes where it is a product of two tensors, attention, or a mixture of experts. */
 static clv_kernel_shape shape_of(clv_sizing apart, int64_t matmul_flops)
 {
     clv_sizing *s = &apart;
@@ -36,6 +36,8 @@ static clv_kernel_shape shape_of(clv_sizing apart, int64_t matmul_flops)
     int32_t second = clv_second_operand(s->rule.op);
     if (kind == CLV_FLOPS_ATTENTION)
         return clv_attention_sizes(s);
+    if (kind == CLV_FLOPS_MOE)
+        return clv_experts_sizes(s);
     if (kind != CLV_FLOPS_MATMUL && kind != CLV_FLOPS_GEMM && kind != CLV_FLOPS_CONV &&
         kind != CLV_FLOPS_CONV_TRANSPOSE && kind != CLV_FLOPS_MATMUL_NBITS &&
         !(kind == CLV_FLOPS_EINSUM && clv_rule_n_in(&s->rule) == 2))
@@ -195,7 +197,8 @@ static clv_op_cost cost_op(const clv_model *model, const clv_types *types, int32
     }
     /* operands are brought to the narrower of two floating-point types, as engines do with 8 bits
      */
-    if (cost.shape.kind == CLV_SHAPE_PRODUCT && clv_dtype_is_float(cost.shape.weights) &&
+    bool multiplies = cost.shape.kind == CLV_SHAPE_PRODUCT || cost.shape.kind == CLV_SHAPE_EXPERTS;
+    if (multiplies && clv_dtype_is_float(cost.shape.weights) &&
         clv_dtype_bits(cost.shape.weights) < clv_dtype_bits(cost.math))
         cost.math = cost.shape.weights;
     bool grouped = clv_rule_attr_int(&ret->rule, "group", 1) > 1;

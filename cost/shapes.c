@@ -1,5 +1,6 @@
 #include "cost/shapes.h"
 
+#include "cluster/expert_load.h"
 #include "cost/flops_attention.h"
 
 int32_t clv_second_operand(const clv_op_info *op)
@@ -77,8 +78,7 @@ clv_kernel_shape clv_scores_shape(const int64_t *dims, int32_t rank, int64_t wid
                : (clv_kernel_shape){ .kind = CLV_SHAPE_NONE };
 }
 
-/* elements of that type, as bytes; what does not fit is as much as there can be */
-static int64_t bytes_of(clv_dtype dtype, double elems)
+int64_t clv_shape_bytes(clv_dtype dtype, double elems)
 {
     double bytes = elems * (double)clv_dtype_bits(dtype) / 8;
     return bytes < (double)(INT64_MAX / 8) ? (int64_t)bytes : INT64_MAX / 8;
@@ -87,12 +87,77 @@ static int64_t bytes_of(clv_dtype dtype, double elems)
 int64_t clv_attention_read_bytes(const clv_kernel_shape *w, clv_dtype dtype)
 {
     double rows = (double)w->batch * (double)w->width;
-    return bytes_of(dtype, rows * (double)w->heads * (double)w->queries) +
-           bytes_of(w->weights, 2 * rows * (double)w->kv_heads * (double)w->keys);
+    return clv_shape_bytes(dtype, rows * (double)w->heads * (double)w->queries) +
+           clv_shape_bytes(w->weights, 2 * rows * (double)w->kv_heads * (double)w->keys);
 }
 
 int64_t clv_attention_write_bytes(const clv_kernel_shape *w, clv_dtype dtype)
 {
-    return bytes_of(dtype,
-                    (double)w->batch * (double)w->width * (double)w->heads * (double)w->queries);
+    return clv_shape_bytes(dtype, (double)w->batch * (double)w->width * (double)w->heads *
+                                      (double)w->queries);
+}
+
+/* -- experts -- */
+
+/* MoE: weights and bias alternate from input 2, of the products up, back, and of the gate. QMoE has
+ * scales between them. Where the gate is not by itself, the first weights have twice the rows. */
+clv_kernel_shape clv_experts_sizes(clv_sizing *s)
+{
+    bool quantized = clv_str_is(s->rule.op->type, "QMoE");
+    int32_t step = quantized ? 3 : 2;
+    int64_t bits = quantized ? clv_rule_attr_int(&s->rule, "expert_weight_bits", 4) : 0;
+    int64_t packed = bits > 0 && bits < 8 ? 8 / bits : 1;
+    int64_t hidden = clv_size_in_dim(s, 0, -1), elems = clv_size_in_elems(s, 0);
+    int64_t up = clv_size_mul(s, clv_size_in_tail(s, 2, 1), packed);
+    int64_t down = clv_size_mul(s, clv_size_in_tail(s, 2 + step, 1), packed);
+    int64_t experts = clv_size_in_dim(s, 1, -1), k = clv_rule_attr_int(&s->rule, "k", 1);
+    if (s->open || s->overflow || elems < 1 || hidden < 1 || down < hidden || experts < 1 || k < 1)
+        return (clv_kernel_shape){ .kind = CLV_SHAPE_NONE };
+    return (clv_kernel_shape){ .kind = CLV_SHAPE_EXPERTS,
+                               .weights = !quantized  ? clv_rule_in(&s->rule, 2)->dtype
+                                          : bits <= 4 ? CLV_DT_INT4
+                                                      : CLV_DT_INT8,
+                               .tokens = elems / hidden,
+                               .hidden = hidden,
+                               .intermediate = down / hidden,
+                               .experts = experts,
+                               .top_k = k < experts ? k : experts,
+                               .parts = 1,
+                               .skew = CLV_EXPERTS_SKEW,
+                               .gated = clv_rule_has_in(&s->rule, 2 + 2 * step) || up / 2 >= down };
+}
+
+clv_kernel_shape clv_experts_shape(const clv_experts_parts *of, clv_dtype weights)
+{
+    if (of->tokens < 1 || of->hidden < 1 || of->intermediate < 1)
+        return (clv_kernel_shape){ .kind = CLV_SHAPE_NONE };
+    return (clv_kernel_shape){ .kind = CLV_SHAPE_EXPERTS,
+                               .weights = weights,
+                               .tokens = of->tokens,
+                               .hidden = of->hidden,
+                               .intermediate = of->intermediate,
+                               .experts = of->experts,
+                               .top_k = of->top_k,
+                               .parts = 1,
+                               .skew = CLV_EXPERTS_SKEW,
+                               .gated = of->gated };
+}
+
+double clv_experts_hit(const clv_kernel_shape *w)
+{
+    clv_expert_load load;
+    if (w->kind != CLV_SHAPE_EXPERTS || !clv_expert_load_of(w, &load))
+        return 1;
+    double hit = load.hit * (double)w->parts / (double)w->experts;
+    return hit < 1 ? hit : 1;
+}
+
+int64_t clv_experts_scratch_elems(const clv_kernel_shape *w)
+{
+    int64_t first = w->intermediate * (w->gated ? 2 : 1), rows, elems; /* both are of a weight */
+    int64_t widest = first > w->hidden ? first : w->hidden;
+    if (__builtin_mul_overflow(w->tokens, w->top_k, &rows) ||
+        __builtin_mul_overflow(rows, widest + w->intermediate, &elems))
+        return INT64_MAX / 64;
+    return elems;
 }

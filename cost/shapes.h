@@ -4,6 +4,7 @@
 
 #include "cluster/kernel_shape.h"
 #include "cost/sizing.h"
+#include "kernels/kernels.h"
 
 /* Elements of the two operands and of the result, on one device. */
 typedef struct {
@@ -28,6 +29,21 @@ clv_kernel_shape clv_attention_sizes(clv_sizing *s);
 /* Of attention that is written out, from the type of its scores [.., queries, keys]; group: heads
  * that share a head of keys. */
 clv_kernel_shape clv_scores_shape(const int64_t *dims, int32_t rank, int64_t width, int64_t group);
+
+/* Of one operator that is a mixture of experts, its tokens spread as CLV_EXPERTS_SKEW says; NONE
+ * where sizes are open. */
+clv_kernel_shape clv_experts_sizes(clv_sizing *s);
+/* The same of experts that are written out, by their sizes. */
+clv_kernel_shape clv_experts_shape(const clv_experts_parts *of, clv_dtype weights);
+/* Of all experts' weights those that any token goes to: 1 where sizes are open. O(experts). */
+double clv_experts_hit(const clv_kernel_shape *w);
+/* Scratch in elements: what grouped products write between each other, as vLLM's fused_moe keeps
+ * it: results of the first ones, in whose place those of the last ones are written, and what
+ * activations make of them; of all rows. */
+int64_t clv_experts_scratch_elems(const clv_kernel_shape *w);
+
+/* Elements of a type as bytes; what does not fit is as much as there can be. */
+int64_t clv_shape_bytes(clv_dtype dtype, double elems);
 
 /* What attention reads and writes where scores are never stored. */
 int64_t clv_attention_read_bytes(const clv_kernel_shape *w, clv_dtype dtype);

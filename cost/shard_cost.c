@@ -2,6 +2,7 @@
 
 #include "base/int128.h"
 #include "cost/bytes.h"
+#include "cost/kernel_costs.h"
 #include "cost/shapes.h"
 #include "graph/ops.h"
 
@@ -184,12 +185,72 @@ static clv_kernel_shape attention_part(const clv_shard_op *o, const int64_t *n_p
     return part;
 }
 
+/* Elements of the last dimension of an operand's part. */
+static int64_t last_part(const clv_factors *f, const clv_operand_factors *operand,
+                         const int64_t *n_parts, const clv_type *type)
+{
+    return part_dim(f, operand, n_parts, type, type->rank - 1);
+}
+
+/* Of one product of experts that are written out: as it is cut itself. */
+static clv_kernel_shape expert_part(const clv_shard_op *o, const int64_t *n_parts,
+                                    const clv_kernel_shape *whole)
+{
+    const clv_graph *g = o->types->graph;
+    const clv_op_info *info = clv_op_at(g, o->op);
+    const clv_operand_factors *in = in_factors(o->factors, 0);
+    const clv_operand_factors *out = o->factors->n_out > 0 ? &o->factors->out[0] : NULL;
+    const clv_type *from = &o->types->of[clv_op_input(g, info, 0).i];
+    const clv_type *to = &o->types->of[clv_op_output(g, info, 0).i];
+    clv_kernel_shape part = *whole;
+    if (!has_parts(in, from) || !has_parts(out, to) || from->rank < 1 || to->rank < 1)
+        return part;
+    int64_t read = last_part(o->factors, in, n_parts, from);
+    int64_t made = last_part(o->factors, out, n_parts, to);
+    int64_t last = to->dims[to->rank - 1] > 0 ? to->dims[to->rank - 1] : 1;
+    int64_t rows = clv_type_elems(to) / last;
+    int64_t own = part_elems(o->factors, out, n_parts, to) / (made > 0 ? made : 1);
+    part.tokens = share(whole->tokens, own, rows);
+    part.hidden = whole->back ? made : read;
+    part.intermediate = whole->back ? read : made;
+    return part;
+}
+
+/* Of one operator: experts as they are shared out, each with its part of the columns. */
+static clv_kernel_shape experts_part(const clv_shard_op *o, const int64_t *n_parts,
+                                     const clv_kernel_shape *whole)
+{
+    const clv_graph *g = o->types->graph;
+    const clv_factors *f = o->factors;
+    const clv_op_info *info = clv_op_at(g, o->op);
+    int32_t second = clv_str_is(info->type, "QMoE") ? 5 : 4;
+    const clv_type *tokens = &o->types->of[clv_op_input(g, info, 0).i];
+    const clv_type *back = &o->types->of[clv_op_input(g, info, second).i];
+    clv_kernel_shape part = *whole;
+    if (!has_parts(in_factors(f, 0), tokens) || !has_parts(in_factors(f, second), back))
+        return part;
+    int64_t experts = part_dim(f, in_factors(f, second), n_parts, back, 0);
+    int64_t inner = share(whole->intermediate, part_elems(f, in_factors(f, second), n_parts, back),
+                          clv_type_elems(back));
+    part.tokens = part_elems(f, in_factors(f, 0), n_parts, tokens) / whole->hidden;
+    part.parts = share(1, whole->experts, experts);
+    inner = share(inner, whole->experts, experts);
+    part.intermediate = inner < whole->intermediate ? inner : whole->intermediate;
+    return part;
+}
+
 static void set_shape(const clv_shard_op *o, const int64_t *n_parts, clv_op_cost *ret)
 {
     const clv_kernel_shape *whole = &o->costs->of[o->op.i].shape;
     const clv_op_info *info = clv_op_at(o->types->graph, o->op);
     if (whole->kind == CLV_SHAPE_PRODUCT)
         ret->shape = product_part(o, n_parts, ret->matmul_flops);
+    if (whole->kind == CLV_SHAPE_EXPERTS) {
+        bool one = info->kind >= 0 && clv_op_def_at(info->kind)->flops == CLV_FLOPS_MOE;
+        ret->shape = one ? experts_part(o, n_parts, whole) : expert_part(o, n_parts, whole);
+        if (!one)
+            clv_expert_product_cost(ret);
+    }
     if (whole->kind != CLV_SHAPE_ATTENTION)
         return;
     bool is_one = info->kind >= 0 && clv_op_def_at(info->kind)->flops == CLV_FLOPS_ATTENTION;

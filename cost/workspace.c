@@ -7,6 +7,7 @@
 #include "cost/flops_attention.h"
 #include "cost/flops_einsum.h"
 #include "cost/flops_matrix.h"
+#include "cost/shapes.h"
 
 /* Rows or columns of a panel: two tiles of 128, the width of a matrix unit (TPU v2: Jouppi et al.
  * 2020) and of a thread block's tile (CUTLASS). */
@@ -114,6 +115,12 @@ int64_t clv_wanted_workspace(clv_sizing *s)
     if (kind == CLV_FLOPS_ATTENTION) {
         clv_attention a = clv_attention_shape(s);
         return clv_size_mul(s, clv_size_mul(s, a.queries, a.keys), SCORE_BYTES);
+    }
+    if (kind == CLV_FLOPS_MOE) {
+        const clv_kernel_shape shape = clv_experts_sizes(s);
+        return shape.kind == CLV_SHAPE_EXPERTS
+                   ? bytes_of(s, dtype_of_input(s), clv_experts_scratch_elems(&shape))
+                   : 0;
     }
     if (kind == CLV_FLOPS_EINSUM) { /* its sums run over what both operands are larger by */
         int64_t flops = clv_flops_einsum(s).matrix, elems = clv_size_out_elems(s, 0);

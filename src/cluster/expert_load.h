@@ -12,6 +12,12 @@
 
 #define CLV_EXPERTS_MAX 1024
 
+/* Where nobody says how tokens fall on experts: evenly. Routers are trained towards that (balancing
+ * losses: Shazeer et al. 2017, Fedus et al. 2021), and of Mixtral it is published that no expert is
+ * preferred (Jiang et al. 2024, section 5); a power law would need an exponent that no model file
+ * has. */
+#define CLV_EXPERTS_SKEW 0.0
+
 typedef struct {
     double rows; /* tokens, each counted for every expert that it goes to; at least 1 */
     double hit;  /* experts that any goes to; at least 1 */

@@ -30,6 +30,7 @@ typedef struct {
     int64_t parts; /* devices that share the experts out, each with all columns of its own */
     double skew;   /* the power law by which tokens fall on experts; 0: evenly */
     bool gated;    /* three matrices an expert, else two */
+    bool back; /* of experts written out, of one of their products: from intermediate to hidden */
 } clv_kernel_shape;
 
 /* The share of scores that are looked at: of a causal mask about a half where there are as many

@@ -25,6 +25,8 @@ static const char *kind_of_operator(const clv_costs *costs, clv_op op)
         return "convolution";
     if (flops == CLV_FLOPS_ATTENTION)
         return clv_kernel_kind_name(CLV_KERNEL_ATTENTION);
+    if (flops == CLV_FLOPS_MOE)
+        return clv_kernel_kind_name(CLV_KERNEL_EXPERTS);
     return clv_kernel_kind_name(costs->of[op.i].matmul_flops > 0 ? CLV_KERNEL_PRODUCT
                                                                  : CLV_KERNEL_MEMORY);
 }
@@ -42,7 +44,7 @@ static const char *kind_of(const builder *b, const clv_running *run)
     if (run->op.i < 0)
         return run->collective;
     const clv_kernel *k = kernel_of(b, run->op);
-    if (k && k->kind == CLV_KERNEL_ATTENTION)
+    if (k && (k->kind == CLV_KERNEL_ATTENTION || k->kind == CLV_KERNEL_EXPERTS))
         return clv_kernel_kind_name(k->kind);
     return kind_of_operator(costs, k ? k->anchor : run->op);
 }

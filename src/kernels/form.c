@@ -6,6 +6,7 @@
 #include "kernels/attention.h"
 #include "kernels/circles.h"
 #include "kernels/conditions.h"
+#include "kernels/experts.h"
 #include "kernels/grow.h"
 
 #define WHAT "kernels"
@@ -19,15 +20,28 @@ typedef struct {
     int32_t *product;                /* n_ops; of those that begin one: its number among them */
     bool *makes_mask;                /* by operator: nothing but masks that kernels know */
     clv_attention_parts **attention; /* by kernel found */
+    clv_experts_parts **experts;     /* by kernel found */
     clv_kernels *made;
 } former;
 
 /* -- what is found -- */
 
+static clv_status try_experts(former *m, clv_error *err)
+{
+    int32_t last = m->f.n_found - 1;
+    m->experts[last] = NULL;
+    CLV_TRY(clv_expert_kernel_find(&m->f, m->arena, &m->experts[last], err));
+    if (!m->experts[last])
+        clv_form_undo(&m->f);
+    return CLV_OK;
+}
+
 static clv_status try_pattern(former *m, const clv_pattern *p, clv_op op, clv_error *err)
 {
     if (!clv_form_from(&m->f, p, op))
         return CLV_OK;
+    if (p->kind == CLV_KERNEL_EXPERTS && p->n_after > 1)
+        return try_experts(m, err);
     bool written_out = p->kind == CLV_KERNEL_ATTENTION && p->n_before > 1;
     if (!written_out)
         return CLV_OK;
@@ -90,7 +104,8 @@ static clv_status number_kernels(former *m, clv_error *err)
             at[n] = (clv_kernel){ .kind = from ? from->pattern->kind : CLV_KERNEL_SINGLE,
                                   .pattern = from ? from->pattern : NULL,
                                   .anchor = from ? from->anchor : (clv_op){ i },
-                                  .attention = from ? m->attention[found] : NULL };
+                                  .attention = from ? m->attention[found] : NULL,
+                                  .experts = from ? m->experts[found] : NULL };
             of[i] = n++;
             if (found >= 0)
                 number[found] = of[i];
@@ -256,8 +271,9 @@ static clv_status form(former *m, const clv_runtime *runtime, clv_error *err)
 {
     CLV_TRY(clv_forming_init(&m->f, m->types, m->scratch, err));
     m->attention = clv_arena_take_array(m->scratch, (size_t)m->g->n_ops, sizeof *m->attention);
+    m->experts = clv_arena_take_array(m->scratch, (size_t)m->g->n_ops, sizeof *m->experts);
     m->makes_mask = CLV_NEW_ARRAY(m->scratch, bool, m->g->n_ops);
-    if (!m->attention || !m->makes_mask)
+    if (!m->attention || !m->experts || !m->makes_mask)
         return clv_fail_nomem(err, WHAT);
     for (int32_t i = 0; runtime->n > 0 && i < m->g->n_ops; i++)
         m->f.is_free[i] |= clv_op_passed(m->types, &m->g->ops[i]).i >= 0;

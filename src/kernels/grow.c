@@ -201,14 +201,32 @@ static bool meets(const clv_forming *f, const clv_pattern_stage *stage, clv_op o
     return clv_meets(f->types, &k, stage, op);
 }
 
+/* Does an operator read nothing but what the kernel writes, constants, and what the stage may take
+ * in as another operand? */
+static bool reads_kernel_alone(const clv_forming *f, const clv_op_info *op, clv_op_set operands)
+{
+    for (int32_t k = 0; k < op->n_in; k++) {
+        clv_tensor t = clv_op_input(f->g, op, k);
+        if (t.i < 0 || f->types->value[t.i] || clv_tensor_at(f->g, t)->role == CLV_TENSOR_WEIGHT)
+            continue;
+        clv_op writer = clv_tensor_at(f->g, t)->producer;
+        if (writer.i < 0 || (f->of[writer.i] != f->n_found && !clv_is_idle(f, writer) &&
+                             !has_operator(operands, clv_op_at(f->g, writer))))
+            return false;
+    }
+    return true;
+}
+
 /* The first stage from `from` on that takes an operator, over stages that have what they want; -1:
  * none. */
 static int32_t stage_for(const clv_forming *f, const clv_pattern_stage *stages, int32_t n,
                          const int32_t *have, int32_t from, clv_op op)
 {
     for (int32_t i = from; i < n; i++) {
-        if (have[i] < stages[i].max && has_operator(stages[i].operators, clv_op_at(f->g, op)) &&
-            meets(f, &stages[i], op))
+        const clv_op_info *info = clv_op_at(f->g, op);
+        if (have[i] < stages[i].max && has_operator(stages[i].operators, info) &&
+            meets(f, &stages[i], op) &&
+            (!stages[i].alone || reads_kernel_alone(f, info, stages[i].operands)))
             return i;
         if (have[i] < stages[i].min)
             return -1;
@@ -261,8 +279,8 @@ static void try_before(clv_forming *f, clv_op reader, clv_op op)
 
 static void try_after(clv_forming *f, clv_op writer, clv_op op)
 {
-    const clv_pattern *p = f->found[f->n_found].pattern;
     const clv_op_info *info = clv_op_at(f->g, op);
+    const clv_pattern *p = f->found[f->n_found].pattern;
     int32_t at = f->stage[writer.i];
     if (f->of[op.i] >= 0 || at < 0 || at >= AT_OPERAND(0))
         return;

@@ -17,12 +17,23 @@ typedef struct {
     bool causal;           /* a query sees the keys up to itself */
 } clv_attention_parts;
 
+/* Of a kernel of experts that are written out as operators: a product of each up to intermediate
+ * and one back to hidden, with a gate two up. Sizes that are open are 0. */
+typedef struct {
+    clv_op router; /* chooses top_k of the experts for each token */
+    int64_t tokens, hidden, intermediate, experts, top_k;
+    bool gated;
+    const clv_op *up, *down; /* the products, ascending */
+    int32_t n_up, n_down;
+} clv_experts_parts;
+
 typedef struct {
     clv_kernel_kind kind;
     const clv_pattern *pattern;           /* NULL: an operator by itself */
     clv_op anchor;                        /* where it began; of attention written out: the scores */
     int32_t first, n;                     /* its operators, members[first .. first + n) */
     const clv_attention_parts *attention; /* NULL: none, or one operator that is attention */
+    const clv_experts_parts *experts;     /* NULL: none, or one operator that is a mixture */
 } clv_kernel;
 
 typedef struct {

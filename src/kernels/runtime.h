@@ -26,6 +26,7 @@ typedef enum {
     CLV_KERNEL_PRODUCT,   /* a matrix product or convolution, and what is done to its operands and
                              its result */
     CLV_KERNEL_ATTENTION, /* scores, their softmax and the values, scores never stored */
+    CLV_KERNEL_EXPERTS, /* a mixture of experts: each token through those that are chosen for it */
     CLV_N_KERNEL_KINDS
 } clv_kernel_kind;
 
@@ -42,7 +43,7 @@ typedef enum {
 } clv_stage_with;
 
 /* The most stages that a pattern has on a side. */
-#define CLV_STAGES_MAX 4
+#define CLV_STAGES_MAX 5
 
 typedef struct {
     clv_op_set operators;
@@ -51,6 +52,8 @@ typedef struct {
     bool shared;         /* before: also what others read, which is stored then */
     clv_stage_with with;
     bool of_matrices; /* of Transposes only those that products have flags for (conditions.h) */
+    bool alone;       /* after: only what reads nothing but what the kernel writes, constants, and
+                         what its operands may be */
 } clv_pattern_stage;
 
 typedef struct {

@@ -21,6 +21,8 @@ const char *clv_kernel_kind_name(clv_kernel_kind kind)
         return "product";
     case CLV_KERNEL_ATTENTION:
         return "attention";
+    case CLV_KERNEL_EXPERTS:
+        return "experts";
     case CLV_N_KERNEL_KINDS:
         break;
     }
@@ -177,8 +179,8 @@ static clv_status read_stage(const reader *r, const clv_json_at *object, bool be
 {
     static const char *const before_keys[] = { "operators", "min",        "max", "shared",
                                                "with",      "transposes", NULL };
-    static const char *const after_keys[] = { "operators", "min",        "max", "operands",
-                                              "with",      "transposes", NULL };
+    static const char *const after_keys[] = { "operators", "min",        "max",   "operands",
+                                              "with",      "transposes", "alone", NULL };
     char path[PATH_SIZE];
     *ret = (clv_pattern_stage){ .max = OPERATORS_MAX };
     CLV_TRY(clv_json_keys(object, before ? before_keys : after_keys, err));
@@ -189,6 +191,7 @@ static clv_status read_stage(const reader *r, const clv_json_at *object, bool be
     CLV_TRY(read_flag(object, "shared", &ret->shared, err));
     CLV_TRY(read_with(object, &ret->with, err));
     CLV_TRY(read_transposes(r, object, ret, err));
+    CLV_TRY(read_flag(object, "alone", &ret->alone, err));
     if (ret->max < 1 || ret->min > ret->max)
         return clv_fail(
             err, CLV_EFORMAT,
@@ -229,7 +232,8 @@ static clv_status read_kind(const clv_json_at *object, clv_kernel_kind *ret, clv
             *ret = (clv_kernel_kind)k;
             return CLV_OK;
         }
-    return clv_fail(err, CLV_EFORMAT, "%s is '%.60s', expected memory, product or attention",
+    return clv_fail(err, CLV_EFORMAT,
+                    "%s is '%.60s', expected memory, product, attention or experts",
                     clv_json_path(&member, path, sizeof path), name);
 }
 
@@ -287,7 +291,7 @@ static clv_status read_pattern(const reader *r, const clv_json_at *object, clv_p
 /* Does a pattern take every operator at which it may begin? */
 static bool always_holds(const clv_pattern *p)
 {
-    bool holds = p->kind != CLV_KERNEL_ATTENTION;
+    bool holds = p->kind != CLV_KERNEL_ATTENTION && p->kind != CLV_KERNEL_EXPERTS;
     for (int32_t i = 0; i < p->n_before; i++)
         holds = holds && p->before[i].min == 0;
     for (int32_t i = 0; i < p->n_after; i++)
@@ -318,6 +322,18 @@ static bool wants_product(const reader *r, const clv_pattern_stage *stages, int3
     return wants;
 }
 
+/* Are experts' products behind the gates, or taken in before a result is multiplied by its own? */
+static bool has_experts(const reader *r, const clv_pattern *p)
+{
+    bool has = false;
+    for (int32_t i = 1; i < p->n_after; i++)
+        for (int32_t k = 0; k < r->n_defs; k++)
+            has |=
+                (p->after[i].operators[k] || (p->after[i].operands && p->after[i].operands[k])) &&
+                (clv_op_def_at(k)->flags & CLV_OPF_CONTRACTION) != 0;
+    return has;
+}
+
 static clv_status check_pattern(const reader *r, const clv_json_at *at, const clv_pattern *all,
                                 int32_t i, clv_error *err)
 {
@@ -334,6 +350,11 @@ static clv_status check_pattern(const reader *r, const clv_json_at *at, const cl
         return clv_fail(err, CLV_EFORMAT,
                         "%s: pattern '%.60s' can never match, expected a product with a min of 1 "
                         "before and after what attention starts at",
+                        clv_json_path(at, path, sizeof path), p->name);
+    if (p->kind == CLV_KERNEL_EXPERTS && p->n_after > 1 && !has_experts(r, p))
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s: pattern '%.60s' can never match, expected products in a stage behind "
+                        "the gates, or among its operands",
                         clv_json_path(at, path, sizeof path), p->name);
     for (int32_t e = 0; e < i; e++)
         if (strcmp(all[e].name, p->name) == 0)

@@ -67,7 +67,7 @@ typedef struct {
 /* What a device starts at once, or waits for: a kernel, or a collective. */
 typedef struct {
     const char *name; /* label of its main operator; of a collective the tensor */
-    const char *kind; /* "product", "convolution", "attention", "memory", "all-reduce" */
+    const char *kind; /* "product", "convolution", "attention", "experts", "memory", "all-reduce" */
     int32_t device;   /* that runs it, the lead of a mesh */
     int32_t n_ops;    /* 0: a collective */
     int64_t ns[CLV_N_TIME_CAUSES];

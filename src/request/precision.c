@@ -75,6 +75,21 @@ static void store_as(clv_const *w, clv_dtype dtype)
     w->bytes = bytes + (clv_dtype_bits(dtype) == 4 ? w->elems / WEIGHTS_A_SCALE_BYTE : 0);
 }
 
+/* The weights of a mixture of experts that is one operator: those of its products, with a dimension
+ * of experts in front. */
+static void store_experts(const clv_graph *g, const clv_op_info *op, clv_const *all,
+                          clv_dtype dtype)
+{
+    for (int32_t k = 2; k < op->n_in; k++) {
+        clv_tensor t = clv_op_input(g, op, k);
+        if (t.i < 0 || clv_tensor_at(g, t)->role != CLV_TENSOR_WEIGHT)
+            continue;
+        clv_const *w = &all[clv_tensor_at(g, t)->weight];
+        if (w->rank == 3)
+            store_as(w, dtype);
+    }
+}
+
 clv_status clv_model_stored_as(const clv_model *model, clv_dtype weights, clv_arena *arena,
                                const clv_model **ret, clv_error *err)
 {
@@ -100,6 +115,8 @@ clv_status clv_model_stored_as(const clv_model *model, clv_dtype weights, clv_ar
         int32_t weight = product && !is_returned(g, op) ? weight_of(g, op) : -1;
         if (weight >= 0)
             store_as(&all[weight], weights);
+        if (op->kind >= 0 && clv_op_def_at(op->kind)->flops == CLV_FLOPS_MOE)
+            store_experts(g, op, all, weights);
     }
     *ret = made;
     return CLV_OK;

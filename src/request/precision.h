@@ -10,9 +10,10 @@ clv_status clv_precision_find(const char *name, const char *what, clv_dtype *ret
 
 /* The same model with weights in that type, where theirs is wider: with 16 bits all that are FLOAT,
  * for whoever runs such weights runs such activations (clv_analysed.activations); with less those
- * of products: the second operands of matrix products, plain or transposed. Not those whose result
- * the model returns, as engines keep the last product wide, nor tables, biases and norms. Scales of
- * blocks are not counted. Shares all but the list of weights. O(operators + weights). */
+ * of products: the second operands of matrix products, plain or transposed, and experts. Not those
+ * whose result the model returns, as engines keep the last product wide, nor tables, biases and
+ * norms. Scales of blocks are not counted. Shares all but the list of weights. O(operators +
+ * weights). */
 clv_status clv_model_stored_as(const clv_model *model, clv_dtype weights, clv_arena *arena,
                                const clv_model **ret, clv_error *err);
 

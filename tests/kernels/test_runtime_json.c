@@ -101,6 +101,10 @@ Test(runtime_json, what_is_wrong_is_said_with_where)
         { HEAD "\"patterns\":[{\"name\":\"x\",\"kind\":\"product\",\"source\":\"s\",\"runs_as\":"
                "\"Relu\",\"start\":[\"MatMul\"]}]}",
           "runs_as is 'Relu', expected a product such as Gemm" },
+        { PATTERN("\"start\":[\"Add\"],\"before\":[{\"operators\":[\"Add\"],\"alone\":true}]"),
+          "unknown key 'alone'" },
+        { PATTERN("\"start\":[\"Add\"],\"after\":[{\"operators\":[\"Add\"],\"alone\":1}]"),
+          "alone" },
         { PATTERN("\"start\":[\"Add\"]},{\"name\":\"y\",\"kind\":\"memory\",\"source\":\"s\","
                   "\"start\":[\"Add\"]"),
           "pattern 'y' can never match, for 'x' before it takes all" },
@@ -109,10 +113,14 @@ Test(runtime_json, what_is_wrong_is_said_with_where)
           "there are two patterns 'x'" },
         { HEAD
           "\"patterns\":[{\"name\":\"x\",\"kind\":\"fast\",\"source\":\"s\",\"start\":[\"Add\"]}]}",
-          "kind is 'fast', expected memory, product or attention" },
+          "kind is 'fast', expected memory, product, attention or experts" },
         { HEAD "\"patterns\":[{\"name\":\"x\",\"kind\":\"attention\",\"source\":\"s\",\"start\":"
                "[\"Softmax\"],\"before\":[{\"operators\":[\"Add\"]},{\"operators\":[\"Mul\"]}]}]}",
           "expected a product with a min of 1" },
+        { HEAD "\"patterns\":[{\"name\":\"x\",\"kind\":\"experts\",\"source\":\"s\",\"start\":"
+               "[\"TopK\"],\"after\":[{\"operators\":[\"Slice\"]},{\"operators\":[\"Mul\"],"
+               "\"operands\":[\"Relu\"]}]}]}",
+          "pattern 'x' can never match, expected products in a stage behind" },
         { HEAD
           "\"sets\":{\"p\":[\"@p\"]},\"patterns\":[{\"name\":\"x\",\"kind\":\"memory\",\"source\":"
           "\"s\",\"start\":[\"@p\"]}]}",
