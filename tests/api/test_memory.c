@@ -22,9 +22,11 @@ static const char runner_script[] =
     "*--pipeline*) echo x >>n.data; k=$(wc -l <n.data)\n"
     "  awk -v k=$k 'BEGIN { printf \"{\\\"pipeline\\\": {\\\"ends_ms\\\": [0\"\n"
     "    for (i = 1; i < 20; i++) printf \", %d\", i * (100 + 10 * k * k); print \"]}}\" }' ;;\n"
-    "*) for f; do case $f in *.onnx) echo $f;; esac; done | awk 'BEGIN { printf \"{\\\"runtime\\\": \\\"1\\\", \\\"models\\\": [\" }\n"
-    "  { printf \"%s{\\\"cpu_runs_ms\\\": [%d]}\", (NR > 1 ? \", \" : \"\"), NR * 10 } END { print "
-    "\"]}\" }' ;;\n"
+    "*) awk -v n=$(grep -c '\"file\"' manifest.json) 'BEGIN {\n"
+    "  printf \"{\\\"runtime\\\": \\\"1\\\", \\\"models\\\": [\"\n"
+    "  for (i = 1; i <= n; i++) printf \"%s{\\\"cpu_runs_ms\\\": [%d]}\", i > 1 ? \", \" : \"\", i "
+    "* 10\n"
+    "  print \"]}\" }' ;;\n"
     "esac\n";
 
 static void write_symbolic(void)

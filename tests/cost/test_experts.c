@@ -62,7 +62,7 @@ static const clv_kernels *as_kernels(void)
     cr_assert_eq(clv_types_stored(m->types, kernels, CLV_DT_UNDEFINED, arena, &m->types, NULL),
                  CLV_OK);
     cr_assert_eq(clv_costs_build(m->model, m->types, arena, &m->costs, NULL), CLV_OK);
-    clv_kernel_costs_apply(kernels, m->costs);
+    cr_assert_eq(clv_kernel_costs_apply(kernels, m->costs, arena, NULL), CLV_OK);
     return kernels;
 }
 
