@@ -24,7 +24,8 @@ static const char runner_script[] =
     "    for (i = 1; i < 20; i++) printf \", %d\", i * (100 + 10 * k * k); print \"]}}\" }' ;;\n"
     "*) awk -v n=$(grep -c '\"file\"' manifest.json) 'BEGIN {\n"
     "  printf \"{\\\"runtime\\\": \\\"1\\\", \\\"models\\\": [\"\n"
-    "  for (i = 1; i <= n; i++) printf \"%s{\\\"cpu_runs_ms\\\": [%d]}\", i > 1 ? \", \" : \"\", i "
+    "  for (i = 1; i <= n; i++) printf \"%s{\\\"cpu_runs_ms\\\": [%d]}\", (i > 1 ? \", \" : \"\"), "
+    "i "
     "* 10\n"
     "  print \"]}\" }' ;;\n"
     "esac\n";
