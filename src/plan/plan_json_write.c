@@ -143,9 +143,11 @@ static void put_transfers(clv_json_out *out, const clv_plan *plan)
     clv_json_close_array(out);
 }
 
+#define KERNELS_MAX 100000 /* of more the list would be many times as large as the rest */
+
 static void put_kernels(clv_json_out *out, const clv_plan *plan)
 {
-    if (plan->n_kernels == 0)
+    if (plan->n_kernels == 0 || plan->n_kernels > KERNELS_MAX)
         return;
     clv_json_open_array(out, "kernels");
     for (int32_t i = 0; i < plan->n_kernels; i++) {
