@@ -58,10 +58,9 @@ clv_traffic clv_bytes(clv_sizing *s)
     case CLV_BYTES_SHAPE:
         return (clv_traffic){ inputs_from(s, 1), outputs(s) };
     case CLV_BYTES_ALL:
+    case CLV_BYTES_SCATTER: /* reads input 0 and the updates, writes the whole result */
         if (s->def && s->def->flops == CLV_FLOPS_MOE)
             return (clv_traffic){ experts_inputs(s), outputs(s) };
-        return (clv_traffic){ inputs_from(s, 0), outputs(s) };
-    case CLV_BYTES_SCATTER: /* reads input 0 and the updates, writes the whole result */
         return (clv_traffic){ inputs_from(s, 0), outputs(s) };
     }
     return (clv_traffic){ 0, 0 };

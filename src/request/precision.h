@@ -12,8 +12,8 @@ clv_status clv_precision_find(const char *name, const char *what, clv_dtype *ret
  * for whoever runs such weights runs such activations (clv_analysed.activations); with less those
  * of products: the second operands of matrix products, plain or transposed, and experts. Not those
  * whose result the model returns, as engines keep the last product wide, nor tables, biases and
- * norms. Scales of blocks are not counted. Shares all but the list of weights. O(operators +
- * weights). */
+ * norms. Types of 4 bits have the scales of their blocks beside them. Shares all but the list of
+ * weights. O(operators + weights). */
 clv_status clv_model_stored_as(const clv_model *model, clv_dtype weights, clv_arena *arena,
                                const clv_model **ret, clv_error *err);
 

@@ -18,13 +18,15 @@ static clv_status read_runtime(const char *path, clv_arena *arena, clv_runtime *
     return clv_runtime_parse(text, n, path, arena, ret, err);
 }
 
-/* The kernels of the runtime that it extends, if it does. */
-static clv_status fetch_kernels(const char *path, const char *configs_path, clv_arena *arena,
-                                clv_runtime *runtime, clv_error *err)
+/* With the kernels of the runtime that it extends, if it does. */
+static clv_status load_file(const char *path, const char *configs_path, clv_arena *arena,
+                            clv_runtime **ret, clv_error *err)
 {
     const clv_config_search search = { NULL, configs_path, "runtimes" };
     const char *path_of_base;
-    clv_runtime *base;
+    clv_runtime *runtime, *base;
+    CLV_TRY(read_runtime(path, arena, &runtime, err));
+    *ret = runtime;
     if (!runtime->extends)
         return CLV_OK;
     CLV_TRY(clv_config_locate(&search, "runtime", runtime->extends, arena, &path_of_base, err));
@@ -47,8 +49,7 @@ clv_status clv_runtime_load(const char *name_or_path, const char *configs_path, 
     const clv_config_search search = { NULL, configs_path, "runtimes" };
     const char *path;
     CLV_TRY(clv_config_locate(&search, "runtime", name_or_path, arena, &path, err));
-    CLV_TRY(read_runtime(path, arena, ret, err));
-    return fetch_kernels(path, configs_path, arena, *ret, err);
+    return load_file(path, configs_path, arena, ret, err);
 }
 
 clv_status clv_runtime_of_cluster(const clv_cluster *cluster, const char *configs_path,
@@ -67,6 +68,5 @@ clv_status clv_runtime_of_cluster(const clv_cluster *cluster, const char *config
             return CLV_OK;
         all = one;
     }
-    CLV_TRY(read_runtime(all, arena, ret, err));
-    return fetch_kernels(all, configs_path, arena, *ret, err);
+    return load_file(all, configs_path, arena, ret, err);
 }
