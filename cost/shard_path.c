@@ -40,12 +40,14 @@ static void find_path(finder *f, int64_t *end)
     f->last = 0;
     for (int32_t i = 0; i < f->n; i++) {
         int64_t latest = NONE;
+        int32_t from = NONE;
         f->input[i] = NONE;
         for (int32_t k = 0; k < clv_op_n_explicit(&f->g->ops[i]); k++) {
             int32_t p = producer_of(f->types, i, k);
-            if (p == NONE || end[p] <= latest)
-                continue;
+            if (p == NONE || end[p] < latest || (end[p] == latest && p < from))
+                continue; /* of equal ends the later operator: so the path goes by the cuts */
             latest = end[p];
+            from = p;
             f->input[i] = k;
         }
         end[i] = sum(latest > 0 ? latest : 0, f->ns[i]);
@@ -169,7 +171,7 @@ static clv_status find_windows(finder *f, clv_error *err)
     if (!f->window)
         return clv_fail_nomem(err, "the longest way");
     for (int32_t v = 1; v + 1 < f->n_inner; v++) {
-        if (!f->cut[v])
+        if (!f->cut[v] || !f->on[f->inner[v]])
             continue;
         if (before == NONE)
             CLV_TRY(add_end(f, f->inner[v], false, err));

@@ -4,7 +4,9 @@
  * Some of them are cuts: of all that lies between the first and the last, each operator waits for a
  * cut or is waited for by it. Between two cuts is a window. It lasts as long as the way through it,
  * and as long as all its operators dealt out evenly to the stages, as no stage runs two at once. So
- * of experts beside each other more counts than the one on the path.
+ * of experts beside each other more counts than the one on the path. And a pipeline never comes
+ * back to a stage that it has left: where both cuts are on one stage, so is all between them, and
+ * takes its time one after the other. In S stages at most S - 1 windows are parted.
  */
 #ifndef CLV_COST_SHARD_PATH_H
 #define CLV_COST_SHARD_PATH_H

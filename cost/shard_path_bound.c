@@ -1,5 +1,7 @@
 #include "cost/shard_path_bound.h"
 
+#include <stdlib.h>
+
 /* The path up to an operator: by its choice, the least time of all that is before it and itself. */
 typedef struct {
     clv_shard_tables *t;
@@ -69,20 +71,20 @@ static clv_status extend_to(walk *w, clv_op op, int32_t k, clv_error *err)
     return CLV_OK;
 }
 
-/* What the operators of a window take at least, dealt out. */
-static clv_status share_of(walk *w, const clv_path_window *window, int32_t stages, clv_int128 *ret,
-                           clv_error *err)
+/* What operators of a window take at least: all, or those that are not on the path. */
+static clv_status sum_of(walk *w, const clv_shard_path *path, int32_t window, bool all,
+                         clv_int128 *ret, clv_error *err)
 {
+    const clv_path_window *at = &path->window[window];
     const clv_op_table *table;
-    clv_int128 sum = 0;
-    for (int32_t i = 0; i < window->n; i++) {
-        clv_op op = { window->op[i] };
-        if (!clv_shard_takes_part(w->t->of.types, op))
+    *ret = 0;
+    for (int32_t i = 0; i < at->n; i++) {
+        clv_op op = { at->op[i] };
+        if ((!all && path->in[op.i] != CLV_PATH_OFF) || !clv_shard_takes_part(w->t->of.types, op))
             continue;
         CLV_TRY(clv_shard_table_of(w->t, op, &table, err));
-        sum += table->least_ns;
+        *ret += table->least_ns;
     }
-    *ret = (sum + stages - 1) / stages;
     return CLV_OK;
 }
 
@@ -93,30 +95,72 @@ static clv_int128 end_of(const walk *w, clv_int128 until)
     return least > until ? least : until;
 }
 
+/* Each window lasts as long as the way through it, and as its operators dealt out to the stages:
+ * the cut that ends it starts no sooner. stages 0: the way alone. */
 static clv_status walk_path(walk *w, const clv_shard_path *path, int32_t stages, clv_int128 *ret,
                             clv_error *err)
 {
     const clv_types *types = w->t->of.types;
-    const clv_path_window *window = path->window, *end = window + path->n_windows;
     clv_int128 base = 0, share = 0; /* when the window begins; what its operators take */
+    int32_t window = 0, n_windows = stages > 0 ? path->n_windows : 0;
+    w->table = NULL;
     for (int32_t i = 0; i < types->graph->n_ops; i++) {
-        bool is_on = path->in[i] != CLV_PATH_OFF && clv_shard_takes_part(types, (clv_op){ i });
-        if (is_on)
-            CLV_TRY(extend_to(w, (clv_op){ i }, path->in[i], err));
-        if (window == end || window->end != i)
+        if (path->in[i] == CLV_PATH_OFF || !clv_shard_takes_part(types, (clv_op){ i }))
             continue;
-        CLV_TRY(share_of(w, window++, stages, &share, err));
-        /* the cut that ends a window starts no sooner than the window's share is done */
-        for (int32_t c = 0; w->table && c < w->table->n; c++) {
-            clv_int128 done = base + share + (is_on ? w->table->ns[c] : 0);
+        CLV_TRY(extend_to(w, (clv_op){ i }, path->in[i], err));
+        if (window == n_windows || path->window[window].end != i)
+            continue;
+        CLV_TRY(sum_of(w, path, window++, true, &share, err));
+        base += (share + stages - 1) / stages;
+        for (int32_t c = 0; c < w->table->n; c++) {
+            clv_int128 done = base + w->table->ns[c];
             w->best[c] = w->best[c] < done ? done : w->best[c];
         }
-        base = end_of(w, base + share);
+        base = end_of(w, base);
     }
     share = 0;
-    if (window < end)
-        CLV_TRY(share_of(w, window, stages, &share, err));
-    *ret = end_of(w, base + share);
+    if (window < n_windows)
+        CLV_TRY(sum_of(w, path, window, true, &share, err));
+    *ret = end_of(w, stages > 0 ? base + (share + stages - 1) / stages : 0);
+    return CLV_OK;
+}
+
+static int compare_down(const void *a, const void *b)
+{
+    clv_int128 x = *(const clv_int128 *)a, y = *(const clv_int128 *)b;
+    return (x < y) - (x > y);
+}
+
+/* The way alone, and in each window that is not parted what is beside the way: one stage runs
+ * it all. The least is where as many windows are parted as may be, those with the most beside. */
+static clv_status walk_whole(walk *w, const clv_shard_path *path, int32_t stages,
+                             clv_arena *scratch, clv_int128 *ret, clv_error *err)
+{
+    clv_int128 *beside = CLV_NEW_ARRAY(scratch, clv_int128, path->n_windows);
+    if (!beside)
+        return clv_fail_nomem(err, "the longest way");
+    for (int32_t i = 0; i < path->n_windows; i++)
+        CLV_TRY(sum_of(w, path, i, false, &beside[i], err));
+    qsort(beside, (size_t)path->n_windows, sizeof *beside, compare_down);
+    CLV_TRY(walk_path(w, path, 0, ret, err));
+    for (int32_t i = stages - 1; i < path->n_windows; i++)
+        *ret += beside[i];
+    return CLV_OK;
+}
+
+static clv_status walk_both(walk *w, const clv_shard_path *path, int32_t stages, clv_arena *scratch,
+                            clv_int128 *ret, clv_error *err)
+{
+    clv_int128 whole;
+    w->best = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
+    w->next = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
+    w->left = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
+    w->into = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
+    if (!w->best || !w->next || !w->left || !w->into)
+        return clv_fail_nomem(err, "the longest way");
+    CLV_TRY(walk_path(w, path, stages, ret, err));
+    CLV_TRY(walk_whole(w, path, stages, scratch, &whole, err));
+    *ret = whole > *ret ? whole : *ret;
     return CLV_OK;
 }
 
@@ -127,13 +171,7 @@ clv_status clv_shard_path_bound_ns(clv_shard_tables *t, const clv_shard_path *pa
     clv_arena *scratch = clv_arena_new(clv_arena_alloc(t->arena), 0);
     if (!scratch)
         return clv_fail_nomem(err, "the longest way");
-    w.best = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
-    w.next = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
-    w.left = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
-    w.into = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
-    clv_status status = w.best && w.next && w.left && w.into
-                            ? walk_path(&w, path, stages, ret, err)
-                            : clv_fail_nomem(err, "the longest way");
+    clv_status status = walk_both(&w, path, stages, scratch, ret, err);
     clv_arena_free(scratch);
     return status;
 }

@@ -7,10 +7,11 @@
 #include "cost/shard_path.h"
 #include "cost/shard_tables.h"
 
-/* The least that the operators of a path cost, with what is between them, or the windows, dealt out
- * to so many stages, whatever memory there is: no plan in that many has less latency. The
- * intra-operator problem of a path alone is a chain, and without windows this is its optimum, by
- * dynamic programming. O(operators * choices^2). */
+/* The greater of two: what the operators of a path cost at least with what is between them, each
+ * window no less than its operators dealt out to the stages; and the path alone with what is beside
+ * it in all windows but the stages - 1 where that is most. No plan in that many has less latency,
+ * whatever memory there is. The intra-operator problem of a path alone is a chain, and this its
+ * optimum, by dynamic programming. O(operators * choices^2 + windows * log windows). */
 clv_status clv_shard_path_bound_ns(clv_shard_tables *t, const clv_shard_path *path, int32_t stages,
                                    clv_int128 *ret, clv_error *err);
 

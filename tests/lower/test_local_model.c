@@ -345,8 +345,36 @@ Test(local_model, what_is_beside_the_way_is_dealt_out)
     cr_expect_gt((int64_t)path_ns_of(&way, 3), alone);
 }
 
-/* Whatever graph: no order of work on so many devices, each operator at its least time and nothing
- * sent, is done sooner than the bound says where nothing can be split. */
+/* A pipeline does not come back to a stage that it has left: of two pairs of branches, each between
+ * two cuts, one pair at most runs on two stages. */
+Test(local_model, two_stages_part_one_window)
+{
+    const clv_shard_path *way;
+    m = made_new(arena);
+    made_input(m, "x", CLV_DT_FLOAT, "64,512");
+    made_op(m, "Relu", "x", "in");
+    made_op(m, "Relu", "in", "c0");
+    for (int32_t pair = 0; pair < 2; pair++) {
+        for (int32_t i = 0; i < 2; i++) {
+            const char *name = clv_arena_printf(arena, "w%d_%d", pair, i);
+            made_weight(m, name, CLV_DT_FLOAT, "512,512");
+            made_op(m, "MatMul", clv_arena_printf(arena, "c%d,%s", pair, name),
+                    clv_arena_printf(arena, "b%d_%d", pair, i));
+        }
+        made_op(m, "Add", clv_arena_printf(arena, "b%d_0,b%d_1", pair, pair),
+                clv_arena_printf(arena, "c%d", pair + 1));
+    }
+    made_op(m, "Relu", "c2", "out");
+    build("2");
+    int64_t alone = (int64_t)path_ns(&way);
+    cr_assert_eq(way->n_windows, 4);
+    cr_expect_eq((int64_t)path_ns_of(&way, 3), alone, "three stages may part both");
+    cr_expect_eq((int64_t)path_ns_of(&way, 2), alone + least_ns(2));
+    cr_expect_geq((int64_t)path_ns_of(&way, 1), alone + 2 * least_ns(2));
+}
+
+/* Whatever graph: no pipeline of so many stages, each operator at its least time and nothing sent,
+ * is done sooner than the bound says where nothing can be split. */
 static int64_t makespan(int32_t stages, const int32_t *stage_of, const int32_t *order)
 {
     const clv_graph *g = m->model->main;
@@ -384,6 +412,21 @@ static void random_graph(uint32_t *seed, int32_t n)
     }
 }
 
+/* None is before that of an input. */
+static void draw_stages(uint32_t *seed, int32_t stages, int32_t *stage_of)
+{
+    const clv_graph *g = m->model->main;
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        int32_t first = 0;
+        for (int32_t k = 0; k < g->ops[i].n_in; k++) {
+            int32_t p = clv_tensor_at(g, clv_op_input(g, &g->ops[i], k))->producer.i;
+            first = p >= 0 && stage_of[p] > first ? stage_of[p] : first;
+        }
+        bool stays = drawn(seed, 2) == 0;
+        stage_of[i] = stays ? first : first + (int32_t)drawn(seed, (uint32_t)(stages - first));
+    }
+}
+
 Test(local_model, no_schedule_is_done_before_the_windows)
 {
     uint32_t seed = 7;
@@ -397,8 +440,7 @@ Test(local_model, no_schedule_is_done_before_the_windows)
             for (int32_t i = 0; i < n; i++)
                 order[i] = i;
             for (int32_t t = 0; t < 400; t++) {
-                for (int32_t i = 0; i < n; i++)
-                    stage_of[i] = (int32_t)drawn(&seed, (uint32_t)stages);
+                draw_stages(&seed, stages, stage_of);
                 cr_assert_geq(makespan(stages, stage_of, order), (int64_t)bound,
                               "round %d, %d stages", round, stages);
             }
