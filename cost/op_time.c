@@ -61,7 +61,8 @@ static bool measured_ns(const clv_op_cost *cost, const clv_device_kind *kind, cl
         return false;
     if (shape.weights == cost->math)
         shape.weights = math;
-    shape.n = (int64_t)((double)shape.n / cost->share);
+    if (shape.kind == CLV_SHAPE_PRODUCT)
+        shape.n = (int64_t)((double)shape.n / cost->share);
     if (!clv_kernel_times_ns(kind->times, &shape, math, &floor, ret))
         return false;
     if (cost->quantised && shape.kind == CLV_SHAPE_PRODUCT)

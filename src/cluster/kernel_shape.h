@@ -22,15 +22,25 @@ typedef enum {
 typedef struct {
     clv_shape_kind kind;
     clv_dtype weights; /* product: as the second operand is stored; attention: as keys are */
-    int64_t batch;
-    int64_t m, n, k;
-    int64_t heads, kv_heads, queries, keys, width;
-    bool causal; /* a query sees keys up to its own place: the last query sees all */
-    int64_t tokens, hidden, intermediate, experts, top_k; /* tokens and experts of all parts */
-    int64_t parts; /* devices that share the experts out, each with all columns of its own */
-    double skew;   /* the power law by which tokens fall on experts; 0: evenly */
-    bool gated;    /* three matrices an expert, else two */
-    bool back; /* of experts written out, of one of their products: from intermediate to hidden */
+    int64_t batch;     /* of products and attention */
+    union {
+        struct { /* a product */
+            int64_t m, n, k;
+        };
+        struct { /* attention */
+            int64_t heads, kv_heads, queries, keys, width;
+            bool causal; /* a query sees keys up to its own place: the last query sees all */
+        };
+        struct { /* experts; tokens and experts of all parts */
+            int64_t tokens, hidden, intermediate, experts, top_k;
+            int64_t
+                parts;   /* devices that share the experts out, each with all columns of its own */
+            double skew; /* the power law by which tokens fall on experts; 0: evenly */
+            bool gated;  /* three matrices an expert, else two */
+            bool back;   /* of experts written out, of one of their products: from intermediate to
+                            hidden */
+        };
+    };
 } clv_kernel_shape;
 
 /* The share of scores that are looked at: of a causal mask about a half where there are as many
