@@ -54,11 +54,11 @@ static roofline roofline_of(const clv_op_cost *cost, const clv_device_kind *kind
 static bool measured_ns(const clv_op_cost *cost, const clv_device_kind *kind, clv_dtype math,
                         double *ret)
 {
+    if (cost->shape.kind == CLV_SHAPE_NONE)
+        return false;
     clv_kernel_shape shape = cost->shape;
     const clv_roofline floor = { clv_device_matrix_rate(kind, math) / kind->matrix_efficiency,
                                  kind->memory_bytes_per_s, kind->cache_bytes };
-    if (shape.kind == CLV_SHAPE_NONE)
-        return false;
     if (shape.weights == cost->math)
         shape.weights = math;
     if (shape.kind == CLV_SHAPE_PRODUCT)

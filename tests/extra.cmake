@@ -10,6 +10,11 @@ if(NOT NO_ONNX AND NOT CLEAVE_SANITIZE)
            $<TARGET_FILE:cleave_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data/published
            --page ${PROJECT_SOURCE_DIR}/docs/cost-model.md)
 endif()
+# Plans of real models are proven to be near the best.
+if(NOT CLEAVE_SANITIZE)
+  add_test(NAME corpus_gaps COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/corpus/check_gaps.py
+           $<TARGET_FILE:cleave_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data/published)
+endif()
 
 # Programs that the test tools in corpus/ run; built when asked for by name.
 add_executable(dump_shapes EXCLUDE_FROM_ALL corpus/dump_shapes.c)

@@ -191,7 +191,7 @@ void clv_parallel_search_share_bounds(clv_solve_state *s)
 /* Without a deadline: rounds without a better solution before the search is done. */
 #define CLV_SOLVE_STALE 64
 /* Briefly: work of all together. */
-#define CLV_SOLVE_BRIEF_WORK 150000000
+#define CLV_SOLVE_BRIEF_WORK INT64_C(150000000)
 
 static bool ask(void *ctx) { return clv_limits_over(ctx); }
 
@@ -279,7 +279,8 @@ clv_status clv_search_rounds(clv_solve_state *s, clv_error *err)
            !clv_solve_none_left(s)) {
         if (s->o->solve.deadline_ns == 0 && s->n_stale >= CLV_SOLVE_STALE)
             break;
-        if (s->o->brief && s->searched >= CLV_SOLVE_BRIEF_WORK)
+        if (s->o->brief &&
+            s->searched / CLV_SOLVE_BRIEF_WORK >= (s->o->times > 0 ? s->o->times : 1))
             break;
         if (s->o->solve.deadline_ns > 0 && !clv_solve_is_finite(s) &&
             clv_presolve_finite(s->presolved) &&

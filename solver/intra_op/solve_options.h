@@ -9,6 +9,7 @@
 typedef struct {
     clv_solve_options solve;
     bool brief; /* ends soon, by work done: some tenths of a second for 10^4 nodes of 20 choices */
+    int32_t times;            /* briefly, but with the work of so many such searches; 0: of one */
     bool no_forward_checking; /* small problems as large ones: for tests of other methods */
     clv_int128 known;  /* no legal solution costs less, as the caller can prove; 0: not known */
     clv_int128 enough; /* the bound at which to end, solution or none; 0: not asked */

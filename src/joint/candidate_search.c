@@ -13,6 +13,12 @@
 #define SEARCHES_AT_ONCE 2
 #define SHOWN            4 /* shapes without room for weights that are compared in what they lack */
 
+/* Where strategies of a shape may be far from the best, as they mostly are when memory is short,
+ * the search goes on: with so much more work, for so many shapes. */
+#define DEEPER_TIMES  10
+#define DEEPER_SHAPES 3
+#define DEEPER_PART   100 /* if a plan may be better by more than 1/100 */
+
 /* What looking once more at all strategies may cost, for all shapes together, in words of memory:
  * about two seconds; and where anything that fits will do, which is asked for some twenty times. */
 #define EXHAUST_WORK     INT64_C(800000000)
@@ -88,6 +94,7 @@ typedef struct {
     int32_t shape;
     bool bounded;     /* it was searched, and */
     int64_t bound_ns; /* no plan of it has less; 0: nothing is known of it */
+    bool wide;        /* its strategies may be far from the best */
 } ranked;
 
 static int compare_floors(const void *a, const void *b)
@@ -124,6 +131,7 @@ static void keep_bound(ranked *r, const clv_mesh_candidate *c)
 {
     r->bounded = c->bounded;
     r->bound_ns = c->bound_ns;
+    r->wide = c->wide;
 }
 
 static clv_status search_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *err)
@@ -140,6 +148,40 @@ static clv_status search_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *e
         CLV_TRY(try_at_once(j, c, now, search, err));
         for (int32_t k = 0; k < now; k++)
             keep_bound(&r[i + k], &c[k]);
+    }
+    return CLV_OK;
+}
+
+/* The shape that promises most of those that are worth more work; NULL: none is. */
+static ranked *most_promising(const clv_joint *j, ranked *r, int32_t n)
+{
+    ranked *best = NULL;
+    bool fits = j->any && j->best.outcome == CLV_FITS;
+    for (int32_t i = 0; i < n; i++) {
+        if (!r[i].wide || !r[i].bounded ||
+            (fits && r[i].bound_ns >= j->best.ns - j->best.ns / DEEPER_PART))
+            continue;
+        if (!best || r[i].bound_ns < best->bound_ns)
+            best = &r[i];
+    }
+    return best;
+}
+
+static clv_status search_deeper(clv_joint *j, ranked *r, int32_t n, clv_error *err)
+{
+    for (int32_t i = 0; i < DEEPER_SHAPES && !j->any_will_do && !clv_joint_time_is_up(j); i++) {
+        ranked *next = most_promising(j, r, n);
+        if (!next)
+            break;
+        clv_mesh_candidate c = {
+            .j = j, .shape = j->shapes[next->shape], .floor = next->floor, .times = DEEPER_TIMES
+        };
+        int64_t bound_ns = next->bound_ns;
+        CLV_TRY(try_at_once(j, &c, 1, search, err));
+        keep_bound(next, &c);
+        next->bound_ns = bound_ns > next->bound_ns ? bound_ns : next->bound_ns;
+        next->bounded = true;
+        next->wide = false; /* once is enough */
     }
     return CLV_OK;
 }
@@ -195,6 +237,7 @@ static clv_status search_only(clv_joint *j, clv_error *err)
     if (c->any && clv_score_is_better(&c->best, any, &before))
         j->kept = c;
     keep_bound(&r, c);
+    CLV_TRY(search_deeper(j, &r, 1, err));
     return exhaust_ranked(j, &r, 1, err);
 }
 
@@ -224,5 +267,6 @@ clv_status clv_joint_try_shapes(clv_joint *j, clv_error *err)
         return search_only(j, err);
     CLV_TRY(rank_shapes(j, r, &n, err));
     CLV_TRY(search_ranked(j, r, n, err));
+    CLV_TRY(search_deeper(j, r, n, err));
     return exhaust_ranked(j, r, n, err);
 }

@@ -13,6 +13,7 @@
 #define LEAST_SECONDS_S 0.01  /* for a candidate, when time is up: a solution is there by then */
 #define SOLVER_GAP      0.001 /* of the intra-operator problem: a tenth of a plan's */
 #define EXACT_NODES     64    /* so few are solved to the end */
+#define WIDE_PART       100   /* a solution that costs 1/100 more than is proven may be far off */
 /* Solutions of one strategy problem that are cut into stages; one stage takes little time. */
 #define CUTS_MAX      512
 #define ONE_STAGE_MAX 4096
@@ -160,6 +161,7 @@ static clv_status solve(clv_mesh_candidate *c, clv_error *err)
                    .stop = j->req->stop,
                    .stop_ctx = j->req->stop_ctx },
         .brief = true,
+        .times = c->times,
         .known = c->known,
         /* as soon as the bound says that the best plan is not beaten, the rest is of no use */
         .enough = has_plan ? (clv_int128)j->best.ns * c->n_stages : 0
@@ -303,6 +305,13 @@ static clv_status cut_for_memory(clv_mesh_candidate *c, int64_t limit_bytes, clv
     return CLV_OK;
 }
 
+/* Is a solution not proven to be near the best? */
+static bool is_wide(const clv_intra_op_result *r)
+{
+    clv_int128 bound = r->solve.bound.whole;
+    return r->value.cost < bound || r->value.cost - bound > bound / WIDE_PART;
+}
+
 clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
 {
     CLV_TRY(open_candidate(c, err));
@@ -323,6 +332,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
         CLV_TRY(solve(c, err));
         return cut_for_memory(c, 0, err);
     }
+    c->wide = is_wide(&c->strategy);
     /* one stage does all of it; of several the busiest does its share at least */
     clv_int128 bound = (c->strategy.solve.bound.whole + c->n_stages - 1) / c->n_stages;
     bound = bound > c->floor ? bound : c->floor;

@@ -16,6 +16,7 @@ typedef struct clv_mesh_candidate {
     const clv_joint *j; /* as it was before any of those at once */
     clv_arena *arena;   /* NULL: clv_mesh_candidate_bound() and _search() make one */
     int32_t jobs;
+    int32_t times; /* the work of so many brief searches; 0: of one */
     clv_mesh_form shape;
     const clv_mesh *mesh; /* of the first stage: all are alike */
     int32_t n_stages;
@@ -41,7 +42,7 @@ typedef struct clv_mesh_candidate {
     clv_error error;
 
     /* what came of it */
-    bool any, bounded;
+    bool any, bounded, wide; /* wide: its strategies are not proven to be near the best */
     clv_score best;
     int64_t limit_bytes, bound_ns;
     int32_t *solution;
