@@ -2,14 +2,26 @@
 
 #include "cost/shapes.h"
 
-static int64_t size_of(clv_sizing *s, clv_tensor t, const int64_t *part)
+static int64_t known(clv_sizing *s, int64_t bytes)
 {
-    if (t.i < 0)
-        return 0;
-    int64_t bytes = part ? *part : s->rule.types->bytes[t.i];
     if (bytes < 0)
         s->open = true;
     return bytes < 0 ? 0 : bytes;
+}
+
+static int64_t read_bytes(clv_sizing *s, int32_t k)
+{
+    if (clv_op_input(s->rule.graph, s->rule.op, k).i < 0)
+        return 0;
+    return known(s, s->in_bytes ? s->in_bytes[k] : clv_bytes_read(s->rule.types, s->rule.op, k));
+}
+
+static int64_t written_bytes(clv_sizing *s, int32_t k)
+{
+    clv_tensor t = clv_op_output(s->rule.graph, s->rule.op, k);
+    if (t.i < 0)
+        return 0;
+    return known(s, s->out_bytes ? s->out_bytes[k] : s->rule.types->bytes[t.i]);
 }
 
 /* A tensor that is listed twice is read twice. */
@@ -17,9 +29,7 @@ static int64_t inputs_from(clv_sizing *s, int32_t first)
 {
     int64_t sum = 0;
     for (int32_t k = first; k < clv_rule_n_in(&s->rule); k++)
-        sum = clv_size_add(s, sum,
-                           size_of(s, clv_op_input(s->rule.graph, s->rule.op, k),
-                                   s->in_bytes ? s->in_bytes + k : NULL));
+        sum = clv_size_add(s, sum, read_bytes(s, k));
     return sum;
 }
 
@@ -27,9 +37,7 @@ static int64_t outputs(clv_sizing *s)
 {
     int64_t sum = 0;
     for (int32_t k = 0; k < s->rule.op->n_out; k++)
-        sum = clv_size_add(s, sum,
-                           size_of(s, clv_op_output(s->rule.graph, s->rule.op, k),
-                                   s->out_bytes ? s->out_bytes + k : NULL));
+        sum = clv_size_add(s, sum, written_bytes(s, k));
     return sum;
 }
 

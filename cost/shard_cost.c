@@ -133,8 +133,8 @@ static clv_kernel_shape product_part(const clv_shard_op *o, const int64_t *n_par
     clv_product_elems e = { .out = part_elems(f, f->n_out > 0 ? &f->out[0] : NULL, n_parts,
                                               &o->types->of[clv_op_output(g, info, 0).i]) };
     for (int32_t i = 0; i < 2; i++)
-        e.in[i] = part_elems(f, in_factors(f, in[i]), n_parts,
-                             &o->types->of[clv_op_input(g, info, in[i]).i]);
+        e.in[i] =
+            part_elems(f, in_factors(f, in[i]), n_parts, clv_type_read(o->types, info, in[i]));
     e.in[1] = clv_product_operand_elems(&rule, e.in[1]);
     return clv_product_shape(flops, &e, o->costs->of[o->op.i].shape.weights);
 }
@@ -278,7 +278,8 @@ clv_status clv_shard_cost(const clv_shard_op *o, const int64_t *n_parts, clv_are
         clv_tensor t = clv_op_input(g, info, k);
         in[k] = t.i < 0 ? 0
                         : clv_operand_part_bytes(f, k < f->n_in ? &f->in[k] : NULL, n_parts,
-                                                 &types->of[t.i], types->bytes[t.i]);
+                                                 clv_type_read(types, info, k),
+                                                 clv_bytes_read(types, info, k));
     }
     for (int32_t k = 0; k < info->n_out; k++) {
         clv_tensor t = clv_op_output(g, info, k);

@@ -25,7 +25,7 @@ bool clv_rule_has_in(const clv_rule *r, int32_t k) { return input(r, k).i >= 0; 
 const clv_type *clv_rule_in(const clv_rule *r, int32_t k)
 {
     clv_tensor t = input(r, k);
-    return t.i >= 0 ? &r->types->of[t.i] : &unknown_type;
+    return t.i >= 0 ? clv_type_read(r->types, r->op, k) : &unknown_type;
 }
 
 const clv_value *clv_rule_value(const clv_rule *r, int32_t k)

@@ -91,6 +91,16 @@ int64_t clv_type_elems(const clv_type *type)
     return empty ? 0 : overflow ? -1 : elems;
 }
 
+int64_t clv_bytes_read(const clv_types *types, const clv_op_info *op, int32_t k)
+{
+    const clv_tensor t = clv_op_input(types->graph, op, k);
+    const clv_type *type = clv_type_read(types, op, k);
+    int64_t bytes = types->bytes[t.i];
+    if (bytes > 0 && type != &types->of[t.i])
+        (void)clv_dtype_bytes(type->dtype, clv_type_elems(type), &bytes);
+    return bytes;
+}
+
 typedef struct {
     char *at;
     size_t size, n;

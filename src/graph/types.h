@@ -19,6 +19,9 @@ struct clv_types {
     /* The same where bytes has 0 for what is not stored unless a kernel is parted there; 0 for what
      * never is. NULL: bytes are all. */
     int64_t *whole_bytes;
+    /* n_ops: the type of what an operator reads of input 0, where that is some of its rows only
+     * (last_token.h); NULL: all of it. NULL: all operators read all. */
+    const clv_type **read;
     /* Bodies and calls: those of operator i are body[first_body[i] .. first_body[i + 1]), in the
      * order of its graph attributes (or the one function body); NULL where not inferred. NULL
      * arrays when no operator has any. */
@@ -38,6 +41,17 @@ static inline bool clv_stays_inside(const clv_types *types, clv_tensor t)
 {
     return types->whole_bytes && types->bytes[t.i] == 0 && types->whole_bytes[t.i] > 0;
 }
+
+/* The type of what an operator of the graph reads of its input k, which is there. O(1). */
+static inline const clv_type *clv_type_read(const clv_types *types, const clv_op_info *op,
+                                            int32_t k)
+{
+    const clv_type *rows = types->read && k == 0 ? types->read[op - types->graph->ops] : NULL;
+    return rows ? rows : &types->of[clv_op_input(types->graph, op, k).i];
+}
+
+/* Bytes of that. O(dimensions). */
+int64_t clv_bytes_read(const clv_types *types, const clv_op_info *op, int32_t k);
 
 /* The table of a graph with nothing known in it. O(operators + tensors + attributes). */
 clv_status clv_types_new(const clv_graph *graph, clv_arena *arena, clv_types **ret, clv_error *err);

@@ -70,7 +70,7 @@ static clv_status find_operand(clv_fit *f, bool out, int32_t k, clv_error *err)
     o->text = at < 0 ? NULL : &text->operands[out ? text->n_in + at : at];
     if (!o->present)
         return CLV_OK;
-    o->type = &f->w->r->types->of[t.i];
+    o->type = out ? &f->w->r->types->of[t.i] : clv_type_read(f->w->r->types, f->w->r->op, k);
     o->rank = clv_type_rank(o->type);
     if (!o->text)
         why = "has an %s %d that its sharding rule does not have";
