@@ -213,6 +213,10 @@ static void put_speed(report *r)
     if (p->host_ns > 0)
         clv_text_printf(&r->text, "host        %s of each run, while its devices wait\n",
                         clv_show_time((char[32]){ 0 }, p->host_ns));
+    if (p->first_token_ns > 0)
+        clv_text_printf(&r->text, "first token %s after the request, %s of it in the front end\n",
+                        clv_show_time((char[32]){ 0 }, p->first_token_ns),
+                        clv_show_time((char[32]){ 0 }, p->first_token_ns - p->latency_ns));
     put_throughput(r);
     put_pipeline(r);
     put_order(r);

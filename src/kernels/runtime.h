@@ -71,9 +71,11 @@ typedef struct {
 } clv_pattern;
 
 /* What the host does for one run of a model while its devices wait, nanoseconds: scheduling and
- * preparing inputs, and for each sequence of the batch sampling and handing its token out. */
+ * preparing inputs, and for each sequence of the batch sampling and handing its token out. And what
+ * a front end does with a request before its first run, and for each token of its prompt. */
 typedef struct {
     int64_t run_ns, sequence_ns;
+    int64_t request_ns, prompt_token_ns;
 } clv_host_work;
 
 typedef struct {
@@ -82,6 +84,7 @@ typedef struct {
     bool graph;          /* kernels are started by a captured graph, not one by one by the host */
     bool quantised;      /* activations of a product in 8 bits or fewer are written so by the kernel
                             before, which else the product's kernels do first */
+    bool last_token;     /* logits are computed for the last token of each sequence, not for all */
     clv_host_work host;
     int32_t n;
     const clv_pattern *patterns;

@@ -387,46 +387,60 @@ static clv_status read_patterns(const reader *r, const clv_json_at *root, clv_ru
 
 /* -- all -- */
 
-static clv_status read_starts(const clv_json_at *root, bool *ret, clv_error *err)
+/* Which of two words a key has; where it is not required, the first without it. */
+static clv_status read_word(const clv_json_at *root, const char *key, bool required,
+                            const char *const words[2], int *ret, clv_error *err)
 {
     clv_json_at member;
     const char *name;
     char path[PATH_SIZE];
-    CLV_TRY(clv_json_member(root, "starts", true, &member, err));
-    CLV_TRY(clv_json_string(&member, &name, err));
-    *ret = strcmp(name, "graph") == 0;
-    if (!*ret && strcmp(name, "host") != 0)
-        return clv_fail(err, CLV_EFORMAT, "%s is '%.60s', expected graph or host",
-                        clv_json_path(&member, path, sizeof path), name);
-    return CLV_OK;
-}
-
-static clv_status read_quantises(const clv_json_at *root, bool *ret, clv_error *err)
-{
-    clv_json_at member;
-    const char *name;
-    char path[PATH_SIZE];
-    CLV_TRY(clv_json_member(root, "quantises", false, &member, err));
+    CLV_TRY(clv_json_member(root, key, required, &member, err));
+    *ret = 0;
     if (!member.json)
         return CLV_OK;
     CLV_TRY(clv_json_string(&member, &name, err));
-    *ret = strcmp(name, "producer") == 0;
-    if (!*ret && strcmp(name, "product") != 0)
-        return clv_fail(err, CLV_EFORMAT, "%s is '%.60s', expected product or producer",
-                        clv_json_path(&member, path, sizeof path), name);
+    *ret = strcmp(name, words[1]) == 0;
+    if (*ret == 0 && strcmp(name, words[0]) != 0)
+        return clv_fail(err, CLV_EFORMAT, "%s is '%.60s', expected %s or %s",
+                        clv_json_path(&member, path, sizeof path), name, words[0], words[1]);
     return CLV_OK;
+}
+
+static clv_status read_kernels_start(const clv_json_at *root, clv_runtime *ret, clv_error *err)
+{
+    static const char *const starts[] = { "graph", "host" };
+    static const char *const quantises[] = { "product", "producer" };
+    int word;
+    CLV_TRY(read_word(root, "starts", true, starts, &word, err));
+    ret->graph = word == 0;
+    CLV_TRY(read_word(root, "quantises", false, quantises, &word, err));
+    ret->quantised = word == 1;
+    return CLV_OK;
+}
+
+/* What a front end does with a request: both of its times, or neither. */
+static clv_status read_front_end(const clv_json_at *host, clv_host_work *ret, clv_error *err)
+{
+    clv_json_at request, token;
+    CLV_TRY(clv_json_member(host, "request", false, &request, err));
+    CLV_TRY(clv_json_member(host, "prompt_token", false, &token, err));
+    if (!request.json && !token.json)
+        return CLV_OK;
+    CLV_TRY(clv_field_time(host, "request", &ret->request_ns, err));
+    return clv_field_time(host, "prompt_token", &ret->prompt_token_ns, err);
 }
 
 static clv_status read_host(const clv_json_at *root, clv_host_work *ret, clv_error *err)
 {
-    static const char *const keys[] = { "run", "sequence", NULL };
+    static const char *const keys[] = { "run", "sequence", "request", "prompt_token", NULL };
     clv_json_at host;
     CLV_TRY(clv_json_member(root, "host", false, &host, err));
     if (!host.json)
         return CLV_OK;
     CLV_TRY(clv_json_keys(&host, keys, err));
     CLV_TRY(clv_field_time(&host, "run", &ret->run_ns, err));
-    return clv_field_time(&host, "sequence", &ret->sequence_ns, err);
+    CLV_TRY(clv_field_time(&host, "sequence", &ret->sequence_ns, err));
+    return read_front_end(&host, ret, err);
 }
 
 /* The kernels of another runtime, and nothing of its own about them. */
@@ -456,10 +470,12 @@ static clv_status read_runtime(clv_arena *arena, const clv_json_at *root, clv_ru
 {
     static const char *const keys[] = { "$schema",  "version", "name",      "source",
                                         "extends",  "starts",  "quantises", "sets",
-                                        "patterns", "host",    NULL };
+                                        "patterns", "logits",  "host",      NULL };
+    static const char *const logits[] = { "all_tokens", "last_token" };
     reader r = { .arena = arena, .n_defs = clv_n_op_defs() };
     clv_json_at member;
     int64_t version;
+    int word;
     CLV_TRY(clv_json_keys(root, keys, err));
     CLV_TRY(clv_json_member(root, "version", true, &member, err));
     CLV_TRY(clv_json_int(&member, 1, 1, &version, err));
@@ -467,12 +483,13 @@ static clv_status read_runtime(clv_arena *arena, const clv_json_at *root, clv_ru
     CLV_TRY(clv_json_copy_string(&member, arena, &ret->name, err));
     CLV_TRY(clv_json_member(root, "source", true, &member, err));
     CLV_TRY(clv_json_copy_string(&member, arena, &ret->source, err));
+    CLV_TRY(read_word(root, "logits", false, logits, &word, err));
+    ret->last_token = word == 1;
     CLV_TRY(read_host(root, &ret->host, err));
     CLV_TRY(read_extends(&r, root, &ret->extends, err));
     if (ret->extends)
         return CLV_OK;
-    CLV_TRY(read_starts(root, &ret->graph, err));
-    CLV_TRY(read_quantises(root, &ret->quantised, err));
+    CLV_TRY(read_kernels_start(root, ret, err));
     CLV_TRY(clv_json_member(root, "sets", false, &r.sets, err));
     return read_patterns(&r, root, ret, err);
 }

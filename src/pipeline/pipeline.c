@@ -51,6 +51,18 @@ static clv_status plan_fewest_devices(const clv_request *req, const clv_analysis
     }
 }
 
+/* Models that are written from the plan compute what the file says. */
+static clv_status note_last_token(clv_plan *plan, clv_arena *arena, clv_error *err)
+{
+    return clv_plan_add_note(
+        plan,
+        clv_arena_printf(arena,
+                         "logits of the last token of each sequence only, as runtime '%s' computes "
+                         "them; the file returns those of all tokens",
+                         plan->runtime),
+        arena, err);
+}
+
 clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan **ret,
                             clv_error *err)
 {
@@ -70,5 +82,6 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
     (*ret)->state_tokens = clv_states_tokens(analysis.inference->main, &states);
     (*ret)->runtime = req->runtime ? req->runtime->name : "none";
     clv_plan_add_host(*ret, analysis.host_ns);
-    return CLV_OK;
+    clv_plan_add_front_end(*ret, analysis.front_end_ns);
+    return analysis.last_token ? note_last_token(*ret, arena, err) : CLV_OK;
 }

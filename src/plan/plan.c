@@ -29,6 +29,12 @@ void clv_plan_add_host(clv_plan *plan, int64_t host_ns)
     plan->host_ns = host_ns;
 }
 
+void clv_plan_add_front_end(clv_plan *plan, int64_t front_end_ns)
+{
+    plan->first_token_ns = front_end_ns > 0 ? plan->latency_ns : 0;
+    add_known(&plan->first_token_ns, front_end_ns);
+}
+
 bool clv_plan_has_run(const clv_plan *plan)
 {
     return plan->microbatches > 0 && plan->latency_ns > 0 && plan->period_ns > 0;

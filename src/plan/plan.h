@@ -147,8 +147,9 @@ typedef struct {
     const clv_plan_annotation *annotations;
     int32_t n_annotations;         /* ascending by file_index */
     int64_t latency_ns, period_ns; /* 0: not known */
-    int64_t host_ns;      /* of both, what the host does for each run while devices wait; 0 */
-    int32_t microbatches; /* in a run of the pipeline; 0: not known, so one */
+    int64_t host_ns;        /* of both, what the host does for each run while devices wait; 0 */
+    int64_t first_token_ns; /* of a prefill, from the request to its first token; 0: not known */
+    int32_t microbatches;   /* in a run of the pipeline; 0: not known, so one */
     clv_micro_reason why_microbatches;
     int64_t fill_ns, drain_ns;    /* CLV_PLAN_UNKNOWN, or: until all stages have started; since the
                                      first    is done */
@@ -173,6 +174,9 @@ typedef struct {
 /* Adds what the host does for a run, while devices wait, to all times of the plan: latency, period
  * and bound. It is the same for every plan of a model, so none becomes better than another. */
 void clv_plan_add_host(clv_plan *plan, int64_t host_ns);
+/* Sets the time to first token, which is the latency, with all that belongs to it, after what a
+ * front end does; 0: it is not known, or the run is no prefill. */
+void clv_plan_add_front_end(clv_plan *plan, int64_t front_end_ns);
 
 /* Adds a sentence to the plan's notes. text: lives as long as the plan; NULL is taken for lack of
  * memory. O(notes). */

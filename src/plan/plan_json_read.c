@@ -69,7 +69,8 @@ static clv_status read_outcome(const clv_json_at *root, clv_plan *plan, clv_erro
     CLV_TRY(clv_plan_get_count(root, "short_bytes", &plan->short_bytes, err));
     CLV_TRY(clv_plan_get_count(root, "latency_ns", &plan->latency_ns, err));
     CLV_TRY(clv_plan_get_count(root, "period_ns", &plan->period_ns, err));
-    return clv_plan_get_count(root, "host_ns", &plan->host_ns, err);
+    CLV_TRY(clv_plan_get_count(root, "host_ns", &plan->host_ns, err));
+    return clv_plan_get_count(root, "first_token_ns", &plan->first_token_ns, err);
 }
 
 /* -- operators -- */
@@ -338,6 +339,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
                                         "latency_ns",
                                         "period_ns",
                                         "host_ns",
+                                        "first_token_ns",
                                         "stages",
                                         "operators",
                                         "devices",

@@ -50,6 +50,8 @@ static void put_head(clv_json_out *out, const clv_plan *plan)
         clv_plan_put_count(out, "period_ns", plan->period_ns);
     if (plan->host_ns > 0)
         clv_plan_put_count(out, "host_ns", plan->host_ns);
+    if (plan->first_token_ns > 0)
+        clv_plan_put_count(out, "first_token_ns", plan->first_token_ns);
 }
 
 static void put_pipeline(clv_json_out *out, const clv_plan *plan)
@@ -250,6 +252,7 @@ static clv_status drop_reports(clv_plan *plan, clv_arena *arena, clv_error *err)
     plan->proportion = plan->overlap = 0;
     plan->state_tokens = 0;
     plan->short_bytes = plan->latency_ns = plan->period_ns = plan->host_ns = 0;
+    plan->first_token_ns = 0;
     return CLV_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cost/kernel_costs.h"
 #include "graph/bindings.h"
+#include "graph/last_token.h"
 #include "kernels/form.h"
 #include "kernels/host.h"
 
@@ -41,6 +42,22 @@ static clv_status add_kernels(const clv_analysed *of, clv_arena *arena, clv_anal
     return CLV_OK;
 }
 
+/* What of a serving loop depends on the prompt. */
+static clv_status add_prompt(const clv_runtime *runtime, clv_arena *arena, clv_analysis *a,
+                             clv_error *err)
+{
+    const clv_types *of_file = a->types;
+    clv_prompt prompt;
+    if (!runtime->last_token && runtime->host.request_ns == 0 && runtime->host.prompt_token_ns == 0)
+        return CLV_OK;
+    CLV_TRY(clv_prompt_find(of_file, arena, &prompt, err));
+    a->front_end_ns = clv_front_end_ns(&runtime->host, &prompt);
+    if (runtime->last_token)
+        CLV_TRY(clv_types_last_token(of_file, &prompt, arena, &a->types, err));
+    a->last_token = a->types != of_file;
+    return CLV_OK;
+}
+
 clv_status clv_analyse(const clv_analysed *of, clv_arena *arena, clv_analysis *ret, clv_error *err)
 {
     clv_analysis a = { .types = NULL };
@@ -51,6 +68,8 @@ clv_status clv_analyse(const clv_analysed *of, clv_arena *arena, clv_analysis *r
     a.types = a.inference->main;
     if (of->activations != CLV_DT_UNDEFINED)
         CLV_TRY(clv_types_narrowed(a.types, of->activations, arena, &a.types, err));
+    if (of->runtime)
+        CLV_TRY(add_prompt(of->runtime, arena, &a, err));
     if (of->runtime && of->runtime->n > 0)
         CLV_TRY(add_kernels(of, arena, &a, err));
     else

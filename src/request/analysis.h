@@ -14,6 +14,8 @@ typedef struct {
     const clv_types *types;     /* of the model as its kernels store it */
     const clv_kernels *kernels; /* NULL: each operator is one */
     int64_t host_ns;            /* of a run, while its devices wait for the host */
+    int64_t front_end_ns;       /* of a prefill, before the run */
+    bool last_token; /* logits are those of the last token of each sequence: not as in the file */
 } clv_analysis;
 
 /* A model, with sizes for its symbols, and who runs it. */

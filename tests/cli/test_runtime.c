@@ -61,6 +61,58 @@ Test(runtime, a_serving_loop_adds_what_the_host_does)
              "host        368 us of each run, while its devices wait");
 }
 
+#define PREFILL MODELS "runnable/mixtral_prefill.static.onnx"
+
+/* 2 prompts of 8 tokens, 64 wide, 320 words of 4 bytes: a product and a Cast. */
+Test(runtime, a_serving_loop_computes_logits_of_the_last_token)
+{
+    static const char note[] = "note: logits of the last token of each sequence only, as runtime "
+                               "'serving' computes them; the file returns those of all tokens\n";
+    double engine = number("flops", "--runtime engine " PREFILL),
+           serving = number("flops", "--runtime serving " PREFILL);
+    cr_expect_eq(engine - serving, 2 * (8 - 1) * 320 * (2 * 64 + 1));
+    cr_expect_leq(number("peak_bytes", "--runtime serving " PREFILL),
+                  number("peak_bytes", "--runtime engine " PREFILL) - 2 * (8 - 1) * 320 * 4);
+    run_says(folder, 0, "plan", "--no-output --devices 1 --runtime serving " PREFILL, note);
+    run_says(folder, 0, "plan",
+             "--no-output --devices 2 --mesh 2 --stages 1 --runtime serving " PREFILL, note);
+    run_result r =
+        run_cleave(folder, 0, "plan", "--no-output --devices 1 --runtime engine " PREFILL);
+    cr_expect_null(strstr(r.out, "logits of"));
+    run_free(&r);
+    r = run_cleave(folder, 0, "plan", "--no-output --devices 1 --runtime serving " EXPORT);
+    cr_expect_null(strstr(r.out, "logits of"), "one token is the last");
+    run_free(&r);
+}
+
+/* What is written computes what the file says. */
+Test(runtime, plans_of_a_serving_loop_are_annotated_and_lowered_as_the_file_is)
+{
+    run_says(
+        folder, 0, "plan",
+        "--devices 4 --mesh 4 --stages 1 --memory 400000B --runtime serving -o a.onnx " PREFILL,
+        "fits 4 of 4 devices");
+    run_is_valid(folder, "plan", "a.onnx.plan.json");
+    run_says(folder, 0, "lower", "--form devices -o low " PREFILL " a.onnx.plan.json", "4 models");
+    run_says(folder, 0, "verify", "--proof-only " PREFILL " low", "The plan is proven");
+    run_says(folder, 0, "verify", "--proof-only " PREFILL " a.onnx", "proven");
+}
+
+Test(runtime, a_prefill_has_a_time_to_first_token)
+{
+    double latency = number("latency_ns", "--runtime serving " PREFILL),
+           first = number("first_token_ns", "--runtime serving " PREFILL);
+    cr_expect_eq(first - latency, 34e6 + 8 * 11e3);
+    run_says(folder, 0, "plan", "--no-output --devices 1 --runtime serving " PREFILL,
+             "ms after the request, 34.1 ms of it in the front end\n");
+    run_result r = run_cleave(folder, 0, "plan", "--json --no-output --runtime engine " PREFILL);
+    cr_expect_null(strstr(r.out, "first_token_ns"));
+    run_free(&r);
+    r = run_cleave(folder, 0, "plan", "--json --no-output --runtime serving " EXPORT);
+    cr_expect_null(strstr(r.out, "first_token_ns"), "a step of decoding");
+    run_free(&r);
+}
+
 #define EXTENDS(base) "{\"version\":1,\"name\":\"r\",\"source\":\"s\",\"extends\":\"" base "\"}"
 
 Test(runtime, one_extends_another_that_has_patterns)

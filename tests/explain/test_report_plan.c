@@ -96,6 +96,13 @@ Test(report_plan, gives_latency_and_runs_a_second)
     says("[Success] The latency 2.71 ms, tput 667\n");
 }
 
+Test(report_plan, says_when_the_first_token_of_a_prefill_comes)
+{
+    says_not("first token");
+    plan.first_token_ns = plan.latency_ns + 50000000;
+    says("first token 52.7 ms after the request, 50.0 ms of it in the front end\n");
+}
+
 /* 2712721 - 2600000 is 4.155...% of 2712721: rounded up. */
 Test(report_plan, reports_how_far_the_plan_is_from_what_is_proven)
 {

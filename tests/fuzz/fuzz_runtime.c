@@ -1,11 +1,10 @@
 /* fuzz_runtime.c - any bytes as a description of configs/runtimes: refused in a sentence, or a
- * runtime that makes kernels of a small model. */
+ * runtime that makes kernels of a small model, a prefill. */
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "graph/infer.h"
-#include "kernels/form.h"
 #include "kernels/runtime_json.h"
+#include "request/analysis.h"
 #include "support/line_model.h"
 
 static void must(bool yes)
@@ -14,9 +13,12 @@ static void must(bool yes)
         abort();
 }
 
-static const char *const model[] = { "in x 2 4 8",
-                                     "w a 8 8",
-                                     "w s 8",
+static const char *const model[] = { "in ids 4 4 int",
+                                     "w table 16 4",
+                                     "w a 4 4",
+                                     "w s 4",
+                                     "w head 4 16",
+                                     "Gather table ids x",
                                      "MatMul x a q",
                                      "Relu q r",
                                      "Transpose r k",
@@ -25,20 +27,22 @@ static const char *const model[] = { "in x 2 4 8",
                                      "MatMul m r v",
                                      "Add v x y",
                                      "LayerNormalization y s z",
-                                     "out z",
+                                     "MatMul z head logits",
+                                     "out k",
+                                     "out logits",
                                      NULL };
 
 static void form(const clv_runtime *r, clv_arena *arena)
 {
-    clv_inference *found;
-    clv_kernels *k;
+    clv_analysis a;
     clv_error err = { 0 };
     const clv_model *m = line_model(arena, model);
-    if (clv_infer(m, NULL, 0, arena, &found, &err) != CLV_OK)
-        return;
-    clv_status s = clv_kernels_form(found->main, r, arena, &k, &err);
+    clv_status s = clv_analyse(&(clv_analysed){ .model = m, .runtime = r }, arena, &a, &err);
     must(s == CLV_OK || s == CLV_ENOMEM);
-    for (int32_t i = 0, n = 0; s == CLV_OK && i < m->main->n_ops; i++) {
+    must(s != CLV_OK || a.last_token == r->last_token);
+    must(s != CLV_OK || (a.host_ns >= 0 && a.front_end_ns >= 0));
+    const clv_kernels *k = s == CLV_OK ? a.kernels : NULL;
+    for (int32_t i = 0, n = 0; k && i < m->main->n_ops; i++) {
         n += k->of[i] >= 0;
         must(k->of[i] < k->n && n <= m->main->n_ops);
     }

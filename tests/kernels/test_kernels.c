@@ -529,11 +529,26 @@ Test(kernels, the_host_works_for_each_sequence)
 {
     const char *const lines[] = { "in x 7 5", "Relu x y", "out y", NULL };
     formed f = of_lines("engine", lines);
-    clv_host_work host = { 1000, 10 };
+    clv_host_work host = { .run_ns = 1000, .sequence_ns = 10 };
     cr_expect_eq(clv_host_ns(&host, f.types), 1070);
     host.sequence_ns = INT64_MAX / 2;
     cr_expect_eq(clv_host_ns(&host, f.types), INT64_MAX / 4);
     clv_arena_free(f.arena);
+}
+
+/* Of the longest prompt; a step of decoding has no front end before it. */
+Test(kernels, the_front_end_works_for_each_token_of_a_prompt)
+{
+    clv_host_work host = { .request_ns = 1000, .prompt_token_ns = 10 };
+    clv_token_ids ids[] = { { 3, 1 }, { 3, 7 } };
+    clv_prompt prompt = { .n = 2, .at = ids };
+    cr_expect_eq(clv_front_end_ns(&host, &prompt), 1070);
+    host.prompt_token_ns = INT64_MAX / 2;
+    cr_expect_eq(clv_front_end_ns(&host, &prompt), INT64_MAX / 4);
+    prompt.n = 1;
+    cr_expect_eq(clv_front_end_ns(&host, &prompt), 0);
+    prompt.n = 0;
+    cr_expect_eq(clv_front_end_ns(&host, &prompt), 0);
 }
 
 /* Of both layers all 4 experts, whatever of the shapes is known: 2 for each of 8 * 2 tokens. */

@@ -47,9 +47,34 @@ Test(runtime_json, one_that_extends_another_has_the_host_and_no_patterns)
     cr_assert_eq(s, CLV_OK, "%s", err.message);
     cr_expect_str_eq(r->extends, "engine");
     cr_expect(r->host.run_ns == 250000 && r->host.sequence_ns == 30000 && r->n == 0);
+    cr_expect(r->host.request_ns == 0 && r->host.prompt_token_ns == 0 && !r->last_token);
     s = parse(arena, HEAD "\"quantises\":\"producer\",\"patterns\":[]}", &r, &err);
     cr_assert_eq(s, CLV_OK, "%s", err.message);
     cr_expect(r->quantised && !r->extends && r->host.run_ns == 0);
+    clv_arena_free(arena);
+}
+
+#define HOST(more)                                                                                 \
+    HEAD "\"patterns\":[],\"host\":{\"run\":{\"value\":\"1ms\",\"source\":\"s\"},"                 \
+         "\"sequence\":{\"value\":\"1us\",\"source\":\"s\"}" more "}}"
+
+Test(runtime_json, a_serving_loop_has_a_front_end_and_logits_of_the_last_token)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_runtime *r = NULL;
+    clv_error err = { 0 };
+    clv_status s = parse(arena,
+                         HOST(",\"request\":{\"value\":\"40ms\",\"source\":\"s\"},"
+                              "\"prompt_token\":{\"value\":\"9us\",\"source\":\"s\"}"),
+                         &r, &err);
+    cr_assert_eq(s, CLV_OK, "%s", err.message);
+    cr_expect(r->host.request_ns == 40000000 && r->host.prompt_token_ns == 9000);
+    s = parse(arena, HEAD "\"logits\":\"last_token\",\"patterns\":[]}", &r, &err);
+    cr_assert_eq(s, CLV_OK, "%s", err.message);
+    cr_expect(r->last_token);
+    s = parse(arena, HEAD "\"logits\":\"all_tokens\",\"patterns\":[]}", &r, &err);
+    cr_assert_eq(s, CLV_OK, "%s", err.message);
+    cr_expect(!r->last_token);
     clv_arena_free(arena);
 }
 
@@ -68,6 +93,12 @@ Test(runtime_json, what_is_wrong_is_said_with_where)
           "starts stands beside 'extends', expected the kernels of 'engine' as they are" },
         { HEAD "\"quantises\":\"nobody\",\"patterns\":[]}",
           "quantises is 'nobody', expected product or producer" },
+        { HEAD "\"logits\":\"first_token\",\"patterns\":[]}",
+          "logits is 'first_token', expected all_tokens or last_token" },
+        { HOST(",\"request\":{\"value\":\"1ms\",\"source\":\"s\"}"),
+          "host has no key 'prompt_token'" },
+        { HOST(",\"prompt_token\":{\"value\":\"1ms\",\"source\":\"s\"}"),
+          "host has no key 'request'" },
         { HEAD "\"host\":{\"run\":{\"value\":\"1ms\",\"source\":\"s\"}},\"patterns\":[]}",
           "host has no key 'sequence'" },
         { HEAD "\"host\":{\"run\":{\"value\":\"-1ms\",\"source\":\"s\"},\"sequence\":{\"value\":"

@@ -53,6 +53,7 @@ static clv_plan two_stages(void)
                        .latency_ns = 123456789,
                        .period_ns = 100,
                        .host_ns = 60,
+                       .first_token_ns = 123456799,
                        .transfers = transfers,
                        .n_transfers = 1,
                        .search = "default",
@@ -95,6 +96,7 @@ Test(plan_json, gives_back_every_field)
     cr_assert_eq(back->latency_ns, 123456789);
     cr_assert_eq(back->period_ns, 100);
     cr_assert_eq(back->host_ns, 60);
+    cr_assert_eq(back->first_token_ns, 123456799);
     cr_assert_eq(back->n_transfers, 1);
     cr_assert_str_eq(back->transfers[0].tensor, "x1");
     cr_assert_eq(back->transfers[0].to, 1);
@@ -119,6 +121,18 @@ Test(plan_json, what_the_host_does_is_in_all_times_that_are_known)
     plan.latency_ns = INT64_MAX - 10;
     clv_plan_add_host(&plan, 30);
     cr_expect(plan.latency_ns == INT64_MAX && plan.bound_ns == 0);
+}
+
+Test(plan_json, the_first_token_comes_after_the_front_end_and_the_run)
+{
+    clv_plan plan = two_stages();
+    clv_plan_add_front_end(&plan, 1000);
+    cr_expect_eq(plan.first_token_ns, 123457789);
+    clv_plan_add_front_end(&plan, 0);
+    cr_expect_eq(plan.first_token_ns, 0, "no prefill");
+    plan.latency_ns = 0;
+    clv_plan_add_front_end(&plan, 1000);
+    cr_expect_eq(plan.first_token_ns, 0, "not known");
 }
 
 /* Older files say nothing of a bound; where none is known it is null. */
