@@ -2,7 +2,7 @@
 
 score(cleave, folder, exports) reads folder/served.csv, models as serving engines ran them with continuous batching, and
 prints for decode steps what a step takes by `cleave plan --runtime serving`, the same with the prefills of other requests
-that are mixed into it, and what was served; for the smallest batches the same of the time to first token.
+that are mixed into it, and what was served; for the smallest batches the time to first token, as the plan of the prefill says it.
 
 A row counts as a decode step if prefills of other requests, batch / osl in each step, take less than a tenth of it.
 Where keys and values of so many requests do not fit at once, the engine keeps the rest waiting: the batch is then what fits.
@@ -33,8 +33,9 @@ RESERVES = {"trtllm"}
 EXPORTS = {"8b": ("llama3_8b_decode.dyn.onnx", "llama3_8b_decode.dyn.onnx"),
            "70b": (None, "llama3_70b_prefill.dyn.onnx")}
 PREFILL_SHARE = 0.1
-# Deployments with as many places as clients, where a request waits until one of the batch ends, osl * tpot / batch: the time
-# to first token is longer by that for each output length (8B, one device, batch 8: 191, 318, 550 ms for 128, 256, 512).
+# Deployments whose load generator has more clients than the engine has places, so that a request waits until one of the batch
+# ends, osl * tpot / batch: the time to first token is longer by that for each output length (8B, one device, batch 8: 191,
+# 318, 550 ms for 128, 256, 512). That is how they were measured, no property of the engine: it is here, not in a runtime.
 WAITS = {("trtllm", "1.0.0rc3")}
 # figure 2 of what is to be reached: median and worst error, tau, error of the time to first token
 MEDIAN, WORST, TAU, TTFT = 0.15, 0.40, 0.9, 0.25
@@ -51,7 +52,8 @@ class Planner:
         self.decode_model, self.prefill_model = (path if os.path.exists(path) else made for path in of)
 
     def plan(self, model, tp, binds, kv):
-        """milliseconds of a run and of the host's part of it; None: it does not fit"""
+        """milliseconds of a run, of the host's part of it, and to a first token, 0 where it is no prefill; None: it does not
+        fit"""
         key = (model, tp, tuple(binds.items()), kv)
         if key not in self.known:
             mesh = ["--devices", "1"] if tp == 1 else ["--devices", str(tp), "--mesh", str(tp), "--stages", "1"]
@@ -61,7 +63,7 @@ class Planner:
                                   capture_output=True, text=True)
             plan = json.loads(done.stdout).get("plan", {})
             fits = plan.get("outcome") == "fits"
-            self.known[key] = (plan["latency_ns"] / 1e6, plan.get("host_ns", 0) / 1e6) if fits else None
+            self.known[key] = tuple(plan.get(k, 0) / 1e6 for k in ("latency_ns", "host_ns", "first_token_ns")) if fits else None
         return self.known[key]
 
     def step(self, tp, batch, context, kv):
@@ -97,8 +99,8 @@ class Row:
         self.is_decode = share < PREFILL_SHARE * self.tpot
         held = self.isl + (self.osl if self.backend in RESERVES else self.osl // 2)
         self.batch = planner.batch_that_fits(self.tp, self.asked, held, kv)
-        self.step, self.host = planner.step(self.tp, max(self.batch, 1), self.isl + self.osl // 2, kv) or (0, 0)
-        self.prefill, self.prefill_host = planner.prefill(self.tp, self.isl, kv) or (0, 0)
+        self.step, self.host, _ = planner.step(self.tp, max(self.batch, 1), self.isl + self.osl // 2, kv) or (0, 0, 0)
+        self.prefill, self.prefill_host, self.first_token = planner.prefill(self.tp, self.isl, kv) or (0, 0, 0)
         self.mixed = self.step + self.batch / self.osl * self.prefill
         self.wait = self.osl * self.mixed / self.asked if (self.backend, r["version"]) in WAITS else 0
         self.order = (self.backend, self.isl, self.osl, self.tp, self.asked)
@@ -199,22 +201,40 @@ def line_of_least_deviations(points):
 
 
 def print_first_tokens(rows):
-    """Time to first token: the prefill of one request; with the front end before it (HTTP, text to tokens, the queue of a
-    first burst), which is a line through every second row; with the wait for one of the batch to end (WAITS)"""
-    device = lambda r: r.prefill + r.wait
-    start, token = line_of_least_deviations([(r.isl, r.ttft - device(r), 1 / r.ttft) for r in rows[::2]])
-    whole = lambda r: device(r) + start + token * r.isl
-    print("\ntime to first token at the smallest batch: backend, prompt, output, tp, batch; served ms; prefill ms, ratio; wait "
-          "for a place ms; with both and the front end, ratio")
+    """Time to first token: by the plan of one request's prefill, and with the wait for one of the batch to end (WAITS)"""
+    waited = lambda r: r.first_token + r.wait
+    print("\ntime to first token at the smallest batch: backend, prompt, output, tp, batch; served ms; prefill ms; time to first "
+          "token by the plan ms, ratio; wait for a place ms; with it, ratio")
     for r in rows:
         print(f"{r.sizes:4}{r.backend:7} {r.isl:5} {r.osl:5} {r.tp:2} {r.asked:4} {r.ttft:8.1f} {r.prefill:8.1f} "
-              f"{r.prefill / r.ttft:5.2f} {r.wait:8.1f} {whole(r):8.1f} {whole(r) / r.ttft:5.2f}")
-    print(f"front end by every second row: {start:.0f} ms and {1e3 * token:.0f} us a token of the prompt")
-    for sizes in sorted({r.sizes for r in rows}):
-        of = [r for r in rows if r.sizes == sizes]
-        print_ttft_errors(f"{sizes}, prefill alone", of, lambda r: r.prefill)
-        print_ttft_errors(f"{sizes}, with front end and wait", of, whole)
-    print_ttft_errors("rows that the front end was not fitted to", rows[1::2], whole)
+              f"{r.first_token:8.1f} {r.first_token / r.ttft:5.2f} {r.wait:8.1f} {waited(r):8.1f} {waited(r) / r.ttft:5.2f}")
+    for sizes in [None, *sorted({r.sizes for r in rows})]:
+        of = [r for r in rows if sizes in (None, r.sizes)]
+        print_ttft_errors(f"{sizes or 'all'}, prefill alone", of, lambda r: r.prefill)
+        print_ttft_errors(f"{sizes or 'all'}, time to first token by the plan", of, lambda r: r.first_token)
+        print_ttft_errors(f"{sizes or 'all'}, with the wait for a place", of, waited)
+    print_front_end(rows)
+
+
+def print_front_end(rows):
+    """the front end by these rows, as configs/runtimes/serving.json says it; what half of the rows says of the rest, and what
+    all but those of one model and backend say of those"""
+    device = lambda r: r.prefill + r.wait
+    fit = lambda of: line_of_least_deviations([(r.isl, r.ttft - device(r), 1 / r.ttft) for r in of])
+    by = lambda request, token: lambda r: device(r) + request + token * r.isl
+    print("front end by all rows: {:.0f} ms a request and {:.0f} us a token of the prompt".format(*scaled(fit(rows))))
+    kinds = sorted({(r.sizes, r.backend) for r in rows})
+    parts = [("every second row", rows[::2], rows[1::2]), ("the others", rows[1::2], rows[::2]),
+             *((f"all but {' '.join(kind)}", [r for r in rows if (r.sizes, r.backend) != kind],
+                [r for r in rows if (r.sizes, r.backend) == kind]) for kind in kinds)]
+    for name, fitted, left in parts:
+        line = fit(fitted)
+        print_ttft_errors("  by {}: {:.0f} ms and {:.0f} us; on the rest".format(name, *scaled(line)), left, by(*line))
+
+
+def scaled(line):
+    """of milliseconds, and milliseconds a token in microseconds"""
+    return line[0], 1e3 * line[1]
 
 
 def print_ttft_errors(what, rows, predict):

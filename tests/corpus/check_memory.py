@@ -5,9 +5,10 @@
 
 MODELS is a folder with the model, perhaps packed by xz. By hand, as serving engines split over 8 devices (tensor
 parallel): a device has an eighth of all weights and of the keys and values, and of one layer at a time what is alive in its gated MLP: the residual stream and its norm, whole, and an
-eighth of gate and up. Engines compute scores of the last token; the file returns those of all, in FLOAT, beside the hidden states that
-they are made of, if that is more. The least memory with which a plan is found is within a tenth of that. --page: the page
-has the numbers by hand. Exit 1 where one of it does not hold.
+eighth of gate and up. Serving loops compute logits of the last token; the file returns those of all, in FLOAT, beside the hidden
+states that they are made of, if that is more. The least memory with which a plan is found is within a tenth of the one with
+--runtime serving, of the other with --runtime engine. --page: the page has the numbers by hand. Exit 1 where one of it does
+not hold.
 """
 import argparse
 import lzma
@@ -28,16 +29,16 @@ LEAST = re.compile(r"it would fit with .*: --memory (\d+)B")
 
 
 def by_hand(tokens):
-    """bytes on a device: weights, keys and values, activations of a layer, scores of all tokens and what they are of"""
+    """bytes on a device: weights, keys and values, activations of a layer, logits of all tokens and what they are of"""
     return (PARAMETERS * BYTES / DEVICES,
             tokens * LAYERS * 2 * KV_HEADS * HEAD * BYTES / DEVICES,
             tokens * (2 * HIDDEN + 2 * MLP / DEVICES) * BYTES,
             tokens * (HIDDEN * BYTES + WORDS * FLOAT_BYTES / DEVICES))
 
 
-def least(cleave, path, tokens, memory):
+def least(cleave, path, runtime, tokens, memory):
     """bytes on each device with which a plan is found, to one part in 64, where none is with so many; 0: one is"""
-    done = subprocess.run([cleave, "plan", "--runtime", "engine", "--devices", str(DEVICES), "--memory", f"{memory}B",
+    done = subprocess.run([cleave, "plan", "--runtime", runtime, "--devices", str(DEVICES), "--memory", f"{memory}B",
                            "--bind", f"batch_size=1,sequence_length={tokens},total_sequence_length={tokens}",
                            "--no-output", path], capture_output=True, text=True)
     found = LEAST.search(done.stdout)
@@ -52,12 +53,14 @@ def check(args, path):
     page = open(args.page, encoding="utf-8").read() if args.page else None
     ok = True
     for tokens in TOKENS:
-        weights, caches, layer, scores = by_hand(tokens)
-        engine, hand = weights + caches + layer, weights + caches + max(layer, scores)
-        row = f"| {tokens} | " + " | ".join(f"{p / GIB:.2f}" for p in (weights, caches, layer, engine, scores, hand)) + " |"
-        need = least(args.cleave, path, tokens, int(0.9 * hand))
-        print(row, f"plans from {need / GIB:.2f}, {need / hand:.3f} times as much")
-        ok &= 0.9 * hand < need <= 1.1 * hand
+        weights, caches, layer, logits = by_hand(tokens)
+        served, whole = weights + caches + layer, weights + caches + max(layer, logits)
+        row = f"| {tokens} | " + " | ".join(f"{p / GIB:.2f}" for p in (weights, caches, layer, served, logits, whole)) + " |"
+        print(row)
+        for runtime, hand in (("serving", served), ("engine", whole)):
+            need = least(args.cleave, path, runtime, tokens, int(0.9 * hand))
+            print(f"  {runtime}: plans from {need / GIB:.2f} GiB, {need / hand:.3f} times as much as by hand", flush=True)
+            ok &= 0.9 * hand < need <= 1.1 * hand
         if page is not None and row not in page:
             print(f"the page lacks: {row}")
             ok = False
