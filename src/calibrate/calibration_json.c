@@ -80,6 +80,16 @@ static void write_efficiency(writer *w)
     clv_json_close_object(&w->out);
 }
 
+/* The devices are parts of their host. */
+static void write_host(writer *w)
+{
+    clv_json_open_object(&w->out, "host");
+    write_giga(w, "bandwidth", w->c->fit.bytes_per_s, "B/s",
+               "a copy inside the machine's memory, at the most that any operator reached");
+    write_text(w, "latency", "0ns", "assumption: what a runtime is given it need not wait for");
+    clv_json_close_object(&w->out);
+}
+
 /* What does not bound an operator is at its peak. */
 static void write_operator(writer *w, const clv_fit_op *op)
 {
@@ -113,6 +123,7 @@ static void write_device(writer *w)
     write_text(w, "reserved", "0B", "assumption: what the runtime itself takes is small beside it");
     write_share(w, "headroom", 0,
                 "assumption: the system's memory is shared, and --headroom leaves part of it");
+    write_host(w);
     write_giga(w, "memory_bandwidth", f->bytes_per_s, "B/s", "the most that any operator reached");
     write_rate(w, "matrix", f->matrix_per_s, "the most that any product reached");
     write_rate(w, "vector", f->vector_per_s, "the most that any operator reached");

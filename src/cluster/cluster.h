@@ -34,6 +34,12 @@ typedef struct {
     bool is_asked; /* not the description's: it holds for a memory size that is asked for, too */
 } clv_headroom;
 
+/* What joins a device to its host, in each direction: inputs come and outputs go over it. */
+typedef struct {
+    double bytes_per_s; /* 0: not given; clv_device_host_link() says what is taken then */
+    int64_t latency_ns; /* of one copy */
+} clv_host_link;
+
 /* A kind of device, from configs/devices/NAME.json. */
 typedef struct clv_device_kind {
     const char *name, *vendor;
@@ -41,6 +47,7 @@ typedef struct clv_device_kind {
     int64_t reserved_bytes; /* kept by driver and runtime, not for tensors */
     int64_t buffer_bytes;   /* of communication libraries, where a plan has several devices */
     clv_headroom headroom;  /* that plans leave free */
+    clv_host_link host;
     double memory_bytes_per_s;
     /* Peak of the matrix units for operands of a dtype, and of the vector units; 0: not given.
      * clv_device_matrix_rate() says what is used then. */
@@ -103,6 +110,11 @@ static inline const clv_route *clv_route_between(const clv_cluster *c, int32_t f
 
 /* latency + bytes / bandwidth, rounded up, at most INT64_MAX / 4; 0 when from == to. O(1). */
 int64_t clv_transfer_ns(const clv_cluster *c, int32_t from, int32_t to, int64_t bytes);
+
+/* The device's link to its host; where its description has none, PCIe 4.0 x16. */
+clv_host_link clv_device_host_link(const clv_device_kind *kind);
+/* A copy between a device and its host, as clv_transfer_ns(). */
+int64_t clv_host_copy_ns(const clv_device_kind *kind, int64_t bytes);
 
 /* Operations a second for operands of dtype, efficiency included: the dtype's own rate, else that
  * of another type as wide or the next wider one that has a rate (floating-point types stand in for

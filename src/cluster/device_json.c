@@ -173,15 +173,33 @@ static clv_status read_kept(const clv_json_at *root, clv_device_kind *kind, clv_
     return CLV_OK;
 }
 
+/* { bandwidth, latency } of the link to the host. */
+static clv_status read_host(const clv_json_at *root, clv_host_link *ret, clv_error *err)
+{
+    static const char *const keys[] = { "bandwidth", "latency", NULL };
+    clv_json_at object;
+    CLV_TRY(clv_json_member(root, "host", false, &object, err));
+    if (!object.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_keys(&object, keys, err));
+    CLV_TRY(clv_field_bandwidth(&object, "bandwidth", &ret->bytes_per_s, err));
+    return clv_field_time(&object, "latency", &ret->latency_ns, err);
+}
+
 clv_status clv_device_kind_read(const clv_json_at *root, clv_arena *arena, clv_device_kind *ret,
                                 clv_error *err)
 {
-    static const char *const keys[] = {
-        "$schema",  "version",    "name",     "vendor",           "memory",
-        "reserved", "buffers",    "headroom", "memory_bandwidth", "matrix",
-        "vector",   "efficiency", "launch",   "operators",        "workspace_proportion",
-        "tiles",    "cache",      "runtime",  "measured",         NULL
-    };
+    static const char *const keys[] = { "$schema",    "version",
+                                        "name",       "vendor",
+                                        "memory",     "reserved",
+                                        "buffers",    "headroom",
+                                        "host",       "memory_bandwidth",
+                                        "matrix",     "vector",
+                                        "efficiency", "launch",
+                                        "operators",  "workspace_proportion",
+                                        "tiles",      "cache",
+                                        "runtime",    "measured",
+                                        NULL };
     clv_device_kind kind = { 0 };
     clv_json_at tiles;
     int64_t n_tiles = 1;
@@ -191,6 +209,7 @@ clv_status clv_device_kind_read(const clv_json_at *root, clv_arena *arena, clv_d
     CLV_TRY(clv_field_text(root, "vendor", arena, &kind.vendor, err));
     CLV_TRY(clv_field_bytes(root, "memory", 1, &kind.memory_bytes, err));
     CLV_TRY(read_kept(root, &kind, err));
+    CLV_TRY(read_host(root, &kind.host, err));
     CLV_TRY(clv_field_bandwidth(root, "memory_bandwidth", &kind.memory_bytes_per_s, err));
     CLV_TRY(read_rates(root, "matrix", kind.matrix_per_s, err));
     CLV_TRY(read_rates(root, "vector", kind.vector_per_s, err));

@@ -8,6 +8,7 @@
  *     "name": "h100-sxm", "vendor": "NVIDIA",
  *     "memory":           { "value": "80GB",     "source": "..." },
  *     "reserved":         { "value": "1GiB",     "source": "..." },
+ *     "host": { "bandwidth": { "value": "64GB/s", "source": "..." }, "latency": ... }, (optional)
  *     "memory_bandwidth": { "value": "3.35TB/s", "source": "..." },
  *     "matrix": { "FLOAT": ..., "FLOAT16": { "value": "989.4TFLOP/s", "source": "..." }, ... },
  *     "vector": { "FLOAT": ... },

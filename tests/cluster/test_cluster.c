@@ -35,6 +35,16 @@ Test(cluster, a_transfer_costs_latency_and_bytes_over_bandwidth)
     cr_assert_eq(clv_transfer_ns(c, 3, 3, 45000000), 0);
 }
 
+/* PCIe 5.0 x16, 64 GB/s each way; 4.0, 31.5 GB/s, where nothing is said. */
+Test(cluster, a_copy_from_the_host_goes_over_a_link_of_its_own)
+{
+    const clv_device_kind *h100 = clv_device_kind_of(load("dgx-h100"), 0);
+    const clv_device_kind nothing_said = { .name = "some" };
+    cr_expect_eq(clv_host_copy_ns(h100, 6400000), 10000 + 100000);
+    cr_expect_eq(clv_host_copy_ns(&nothing_said, 3150000), 10000 + 100000);
+    cr_expect_leq(clv_host_copy_ns(h100, INT64_MAX), INT64_MAX / 4);
+}
+
 Test(cluster, the_time_of_an_absurd_size_does_not_overflow)
 {
     clv_cluster *c = load("l40s-pcie-2");
