@@ -200,6 +200,28 @@ static void put_throughput(report *r)
         clv_text_printf(&r->text, "as a pipeline, one every %s\n", every);
 }
 
+static int64_t bytes_of(const clv_plan_host_copy *at, int32_t n)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; i < n; i++)
+        sum = at[i].bytes > INT64_MAX - sum ? INT64_MAX : sum + at[i].bytes;
+    return sum;
+}
+
+/* Inputs and outputs, which no other time has in it. */
+static void put_host_copies(report *r)
+{
+    const clv_plan_host_copies *h = r->plan->host_copies;
+
+    if (!h)
+        return;
+    clv_text_printf(&r->text, "in and out  %s in, %s; %s out, %s; not in the latency\n",
+                    clv_show_bytes((char[32]){ 0 }, bytes_of(h->inputs, h->n_inputs)),
+                    clv_show_time((char[32]){ 0 }, h->inputs_ns),
+                    clv_show_bytes((char[32]){ 0 }, bytes_of(h->outputs, h->n_outputs)),
+                    clv_show_time((char[32]){ 0 }, h->outputs_ns));
+}
+
 static void put_speed(report *r)
 {
     const clv_plan *p = r->plan;
@@ -217,6 +239,7 @@ static void put_speed(report *r)
         clv_text_printf(&r->text, "first token %s after the request, %s of it in the front end\n",
                         clv_show_time((char[32]){ 0 }, p->first_token_ns),
                         clv_show_time((char[32]){ 0 }, p->first_token_ns - p->latency_ns));
+    put_host_copies(r);
     put_throughput(r);
     put_pipeline(r);
     put_order(r);

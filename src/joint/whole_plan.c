@@ -1,6 +1,7 @@
 #include "joint/whole_plan.h"
 
 #include "cost/shard_choices.h"
+#include "explain/host_copies.h"
 #include "explain/plan_kernels.h"
 #include "explain/shard_findings.h"
 #include "lower/derived_layouts.h"
@@ -192,7 +193,7 @@ static clv_status add_splits(widening *w, clv_error *err)
 
 /* -- what follows -- */
 
-/* Specs, partial sums, uneven parts and names, as for a plan that is read. */
+/* Specs, partial sums, uneven parts and names, as for a plan that is read; what the host sends. */
 static clv_status add_what_follows(const widening *w, clv_error *err)
 {
     clv_plan_decisions d;
@@ -203,7 +204,8 @@ static clv_status add_what_follows(const widening *w, clv_error *err)
                    .factors = w->problem->factors };
     CLV_TRY(clv_derive_layouts(&s, w->arena, &d, err));
     CLV_TRY(clv_plan_derive_specs(w->plan, &d.layouts, w->arena, err));
-    return clv_plan_add_findings(w->plan, &d.layouts, w->arena, err);
+    CLV_TRY(clv_plan_add_findings(w->plan, &d.layouts, w->arena, err));
+    return clv_plan_add_host_copies(&d.layouts, w->cluster, w->arena, w->plan, err);
 }
 
 clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c, clv_plan **ret,

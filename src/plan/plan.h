@@ -46,6 +46,23 @@ typedef struct {
     int64_t bytes, ns;
 } clv_plan_transfer;
 
+/* An input that the host sends to each device that reads a part of it, or an output that comes back
+ * once, each part from one of the devices that have it. */
+typedef struct {
+    const char *tensor;
+    const int32_t *devices; /* rising */
+    int32_t n_devices;
+    int64_t bytes, ns; /* in all; on the slowest of the links */
+} clv_plan_host_copy;
+
+/* What goes between the host and the devices in a run. The links of the devices work side by side;
+ * what one device gets goes over its link one after another. */
+typedef struct {
+    const clv_plan_host_copy *inputs, *outputs;
+    int32_t n_inputs, n_outputs;
+    int64_t inputs_ns, outputs_ns; /* until the last is there */
+} clv_plan_host_copies;
+
 /* An axis of the mesh of a stage; all stages have meshes of one form (sharding/mesh.h). */
 typedef struct {
     const char *name; /* "tp" */
@@ -155,7 +172,8 @@ typedef struct {
                                      first    is done */
     clv_plan_transfer *transfers; /* NULL: not known */
     int32_t n_transfers;
-    clv_plan_kernel *kernels; /* what busy_ns goes to; none: not known */
+    const clv_plan_host_copies *host_copies; /* in no time above; NULL: not known */
+    clv_plan_kernel *kernels;                /* what busy_ns goes to; none: not known */
     int32_t n_kernels;
     /* how it was found */
     const char *search; /* "default", "first-fit", "documented" */

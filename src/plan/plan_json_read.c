@@ -344,6 +344,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
                                         "operators",
                                         "devices",
                                         "transfers",
+                                        "host_copies",
                                         "kernels",
                                         "search",
                                         "bindings",
@@ -368,6 +369,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
     CLV_TRY(read_outcome(root, plan, err));
     CLV_TRY(clv_plan_read_pipeline(root, plan, err));
     CLV_TRY(clv_plan_read_transfers(root, plan, arena, err));
+    CLV_TRY(clv_plan_read_host_copies(root, plan, arena, err));
     CLV_TRY(clv_plan_read_collectives(root, plan, arena, err));
     CLV_TRY(clv_plan_read_kernels(root, plan, arena, err));
     CLV_TRY(clv_plan_read_found(root, plan, arena, err));

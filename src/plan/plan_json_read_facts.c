@@ -59,6 +59,76 @@ clv_status clv_plan_read_transfers(const clv_json_at *root, clv_plan *plan, clv_
     return CLV_OK;
 }
 
+/* Numbers of devices, rising. */
+static clv_status read_copy_devices(const clv_json_at *copy, int32_t last, clv_arena *arena,
+                                    clv_plan_host_copy *ret, clv_error *err)
+{
+    clv_json_at at = { 0 };
+    clv_plan_list list;
+    int64_t device, before = -1;
+
+    CLV_TRY(clv_plan_get_list(copy, "devices", sizeof(int32_t), arena, &list, err));
+    for (int32_t i = 0; i < list.n; i++) {
+        at = clv_json_element(&list.at, i, i ? &at : NULL);
+        CLV_TRY(clv_json_int(&at, 0, last, &device, err));
+        if (device <= before)
+            return clv_fail(err, CLV_EFORMAT,
+                            "%s: is %d after %d, expected each device once, in their order",
+                            CLV_PLAN_PATH(&at), (int)device, (int)before);
+        ((int32_t *)list.room)[i] = (int32_t)device;
+        before = device;
+    }
+    ret->devices = list.room;
+    ret->n_devices = list.n;
+    return CLV_OK;
+}
+
+static clv_status read_copies_of(const clv_json_at *copies, const char *key, int32_t last,
+                                 clv_arena *arena, clv_plan_list *ret, clv_error *err)
+{
+    static const char *const keys[] = { "tensor", "devices", "bytes", "ns", NULL };
+    clv_json_at at = { 0 };
+
+    CLV_TRY(clv_plan_get_list(copies, key, sizeof(clv_plan_host_copy), arena, ret, err));
+    for (int32_t i = 0; i < ret->n; i++) {
+        clv_plan_host_copy *copy = (clv_plan_host_copy *)ret->room + i;
+        at = clv_json_element(&ret->at, i, i ? &at : NULL);
+        CLV_TRY(clv_json_keys(&at, keys, err));
+        CLV_TRY(clv_plan_require_string(&at, "tensor", arena, &copy->tensor, err));
+        CLV_TRY(read_copy_devices(&at, last, arena, copy, err));
+        CLV_TRY(clv_plan_get_count(&at, "bytes", &copy->bytes, err));
+        CLV_TRY(clv_plan_get_count(&at, "ns", &copy->ns, err));
+    }
+    return CLV_OK;
+}
+
+clv_status clv_plan_read_host_copies(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
+                                     clv_error *err)
+{
+    static const char *const keys[] = { "inputs_ns", "outputs_ns", "inputs", "outputs", NULL };
+    int32_t last = plan->n_devices - 1;
+    clv_json_at copies;
+    clv_plan_list inputs, outputs;
+
+    CLV_TRY(clv_json_member(root, "host_copies", false, &copies, err));
+    if (!copies.json)
+        return CLV_OK;
+    clv_plan_host_copies *made = CLV_NEW(arena, clv_plan_host_copies);
+    if (!made)
+        return clv_fail_nomem(err, "a plan");
+    CLV_TRY(clv_json_keys(&copies, keys, err));
+    CLV_TRY(clv_plan_get_count(&copies, "inputs_ns", &made->inputs_ns, err));
+    CLV_TRY(clv_plan_get_count(&copies, "outputs_ns", &made->outputs_ns, err));
+    CLV_TRY(read_copies_of(&copies, "inputs", last, arena, &inputs, err));
+    CLV_TRY(read_copies_of(&copies, "outputs", last, arena, &outputs, err));
+    made->inputs = inputs.room;
+    made->n_inputs = inputs.n;
+    made->outputs = outputs.room;
+    made->n_outputs = outputs.n;
+    plan->host_copies = made;
+    return CLV_OK;
+}
+
 /* Numbers in a fixed order, none below 0. */
 static clv_status read_numbers(const clv_json_at *kernel, const char *key, int64_t *ret, int32_t n,
                                clv_error *err)

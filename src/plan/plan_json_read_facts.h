@@ -12,6 +12,8 @@
 clv_status clv_plan_read_pipeline(const clv_json_at *root, clv_plan *plan, clv_error *err);
 clv_status clv_plan_read_transfers(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
                                    clv_error *err);
+clv_status clv_plan_read_host_copies(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
+                                     clv_error *err);
 clv_status clv_plan_read_kernels(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
                                  clv_error *err);
 clv_status clv_plan_read_collectives(const clv_json_at *root, clv_plan *plan, clv_arena *arena,

@@ -145,6 +145,42 @@ static void put_transfers(clv_json_out *out, const clv_plan *plan)
     clv_json_close_array(out);
 }
 
+static clv_status put_host_copies_of(clv_json_out *out, const char *key,
+                                     const clv_plan_host_copy *at, int32_t n, clv_error *err)
+{
+    clv_json_open_array(out, key);
+    for (int32_t i = 0; i < n; i++) {
+        int64_t *devices = CLV_NEW_ARRAY(out->arena, int64_t, at[i].n_devices);
+        if (!devices)
+            return clv_fail_nomem(err, "a plan");
+        for (int32_t k = 0; k < at[i].n_devices; k++)
+            devices[k] = at[i].devices[k];
+        clv_json_open_object(out, NULL);
+        clv_json_put_string(out, "tensor", at[i].tensor);
+        clv_plan_put_numbers(out, "devices", devices, at[i].n_devices);
+        clv_plan_put_count(out, "bytes", at[i].bytes);
+        clv_plan_put_count(out, "ns", at[i].ns);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+    return CLV_OK;
+}
+
+static clv_status put_host_copies(clv_json_out *out, const clv_plan *plan, clv_error *err)
+{
+    const clv_plan_host_copies *copies = plan->host_copies;
+
+    if (!copies)
+        return CLV_OK;
+    clv_json_open_object(out, "host_copies");
+    clv_plan_put_count(out, "inputs_ns", copies->inputs_ns);
+    clv_plan_put_count(out, "outputs_ns", copies->outputs_ns);
+    CLV_TRY(put_host_copies_of(out, "inputs", copies->inputs, copies->n_inputs, err));
+    CLV_TRY(put_host_copies_of(out, "outputs", copies->outputs, copies->n_outputs, err));
+    clv_json_close_object(out);
+    return CLV_OK;
+}
+
 #define KERNELS_MAX 100000 /* of more the list would be many times as large as the rest */
 
 static void put_kernels(clv_json_out *out, const clv_plan *plan)
@@ -218,6 +254,7 @@ clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **r
         clv_plan_put_annotations(&out, plan);
     put_devices(&out, plan);
     put_transfers(&out, plan);
+    CLV_TRY(put_host_copies(&out, plan, err));
     clv_plan_put_collectives(&out, plan);
     put_kernels(&out, plan);
     clv_plan_put_found(&out, plan);

@@ -1,5 +1,6 @@
 #include "stages/finish.h"
 
+#include "explain/host_copies.h"
 #include "explain/no_fit.h"
 #include "explain/plan_kernels.h"
 #include "plan/plan.h"
@@ -98,6 +99,8 @@ clv_status clv_stage_finish(clv_stage_search *s, const clv_partition_result *res
                                      &verdict, report, err));
     CLV_TRY(clv_plan_make(&s->workload, whole, &(clv_judged){ &best, &verdict, report }, s->arena,
                           &plan, err));
+    const clv_plan_layouts whole_tensors = { .graph = g, .types = s->workload.types };
+    CLV_TRY(clv_plan_add_host_copies(&whole_tensors, s->cluster, s->arena, plan, err));
     if (report && !req->terse)
         CLV_TRY(clv_plan_add_whole_kernels(s->workload.costs, s->workload.cluster, s->arena, plan,
                                            err));

@@ -103,6 +103,18 @@ Test(report_plan, says_when_the_first_token_of_a_prefill_comes)
     says("first token 52.7 ms after the request, 50.0 ms of it in the front end\n");
 }
 
+Test(report_plan, gives_inputs_and_outputs_beside_the_latency)
+{
+    static const int32_t both[] = { 0, 1 };
+    static const clv_plan_host_copy in[] = { { "ids", both, 2, 512, 10008 },
+                                             { "mask", both, 2, 512, 10008 } };
+    static const clv_plan_host_copies copies = { in, in, 2, 0, 20016, 0 };
+    says_not("in and out");
+    plan.host_copies = &copies;
+    says("\nin and out  1.000 KiB in, 20.0 us; 0 B out, 0 ns; not in the latency\n");
+    says("latency     2.71 ms for one run");
+}
+
 /* 2712721 - 2600000 is 4.155...% of 2712721: rounded up. */
 Test(report_plan, reports_how_far_the_plan_is_from_what_is_proven)
 {

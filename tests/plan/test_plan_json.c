@@ -21,6 +21,10 @@ static clv_plan two_stages(void)
     static const char *nodes[] = { "/layer/Add_1", "it's" };
     static clv_plan_device devices[3];
     static clv_plan_transfer transfers[] = { { "x1", 0, 1, 4096, 2500 } };
+    static const int32_t both[] = { 0, 1 };
+    static const clv_plan_host_copy copies[] = { { "ids", both, 2, 512, 10008 },
+                                                 { "y", both + 1, 1, 64, 10001 } };
+    static const clv_plan_host_copies host_copies = { copies, copies + 1, 1, 1, 10008, 10001 };
     static const char *bindings[] = { "batch=8" }, *notes[] = { "a \"note\"\n\x01" };
 
     devices[0] = (clv_plan_device){ .name = "gpu0",
@@ -56,6 +60,7 @@ static clv_plan two_stages(void)
                        .first_token_ns = 123456799,
                        .transfers = transfers,
                        .n_transfers = 1,
+                       .host_copies = &host_copies,
                        .search = "default",
                        .n_judged = 9,
                        .n_fitting = 4,
@@ -101,6 +106,13 @@ Test(plan_json, gives_back_every_field)
     cr_assert_str_eq(back->transfers[0].tensor, "x1");
     cr_assert_eq(back->transfers[0].to, 1);
     cr_assert_eq(back->transfers[0].bytes, 4096);
+    const clv_plan_host_copies *copies = back->host_copies;
+    cr_assert(copies && copies->n_inputs == 1 && copies->n_outputs == 1);
+    cr_assert(copies->inputs_ns == 10008 && copies->outputs_ns == 10001);
+    cr_assert_str_eq(copies->inputs[0].tensor, "ids");
+    cr_assert_eq(copies->inputs[0].n_devices, 2);
+    cr_assert_eq(copies->outputs[0].devices[0], 1);
+    cr_assert(copies->inputs[0].bytes == 512 && copies->outputs[0].ns == 10001);
     cr_assert_eq(back->n_judged, 9);
     cr_assert_eq(back->n_fitting, 4);
     cr_assert_str_eq(back->stopped, "gap");
@@ -427,6 +439,20 @@ static void expect_refused(const char *text, const char *from, const char *to, c
                  to);
     cr_expect_null(back);
     cr_expect(strstr(err.message, says), "%s", err.message);
+}
+
+Test(plan_json, reports_what_is_wrong_with_inputs_and_outputs)
+{
+    static const char *const wrong[][3] = {
+        { "[0,1]", "[0,3]", "host_copies.inputs[0].devices[1] is 3" },
+        { "[0,1]", "[1,0]", "is 0 after 1, expected each device once" },
+        { "\"inputs_ns\"", "\"input_ns\"", "input_ns" },
+        { "\"tensor\": \"ids\"", "\"name\": \"ids\"", "name" },
+    };
+    clv_plan plan = two_stages();
+    const char *text = write(&plan);
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+        expect_refused(text, wrong[k][0], wrong[k][1], wrong[k][2]);
 }
 
 /* The words of a good file, what they are replaced by, and what is then said. */
