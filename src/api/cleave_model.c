@@ -159,7 +159,7 @@ static clv_status open_cluster(const cleave_inspect_options *o, clv_arena *arena
     CLV_TRY(clv_cluster_load(o->cluster ? o->cluster : CLV_DEFAULT_CLUSTER, configs, arena,
                              &cluster, err));
     if (o->headroom)
-        CLV_TRY(clv_cluster_keep_free(cluster, o->headroom, arena, &cluster, err));
+        CLV_TRY(clv_cluster_keep_free(cluster, o->headroom, o->memory_bytes, arena, &cluster, err));
     CLV_TRY(clv_cluster_subset(cluster, o->devices ? o->devices : cluster->n_devices,
                                o->memory_bytes, arena, &cluster, err));
     *ret = cluster;

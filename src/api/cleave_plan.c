@@ -144,7 +144,8 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
     if (runtime && runtime->graph) /* what is measured is started by graphs */
         CLV_TRY(clv_cluster_load_times(cluster, configs, p->arena, err));
     if (o->headroom)
-        CLV_TRY(clv_cluster_keep_free(cluster, o->headroom, p->arena, &cluster, err));
+        CLV_TRY(
+            clv_cluster_keep_free(cluster, o->headroom, o->memory_bytes, p->arena, &cluster, err));
     req.cluster = cluster;
     req.runtime = runtime;
     CLV_TRY(set_precision(o, p->arena, &req, err));

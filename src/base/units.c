@@ -140,6 +140,27 @@ clv_status clv_parse_bytes(const char *text, const char *what, int64_t *ret_byte
     return CLV_OK;
 }
 
+clv_status clv_parse_portion(const char *text, const char *what, clv_portion *ret, clv_error *err)
+{
+    static const unit percent[] = { { "%", 1, -2 }, { NULL, 0, 0 } };
+    size_t n = strlen(text);
+    bool is_part = n > 0 && text[n - 1] == '%';
+    clv_portion made = { 0 };
+    const unit *u;
+    clv_status status = CLV_OK;
+    if (is_part)
+        status = parse(text, what, percent, &made.part, &u, NULL);
+    else if (strcmp(text, "0") != 0)
+        status = clv_parse_bytes(text, what, &made.bytes, NULL);
+    if (status != CLV_OK || !(made.part < 1))
+        return clv_fail(err, CLV_EFORMAT,
+                        "%.200s is '%.60s': expected a part from 0%% to below 100%%, or a size "
+                        "such as 8GiB",
+                        what, text);
+    *ret = made;
+    return CLV_OK;
+}
+
 static clv_status parse_positive(const char *text, const char *what, const unit *units, double *ret,
                                  clv_error *err)
 {

@@ -12,6 +12,12 @@
 /* "80GiB" "900MB" "512KiB" "4096B" -> bytes, the nearest; a part of a B is refused. what names the
  * thing in the message. */
 clv_status clv_parse_bytes(const char *text, const char *what, int64_t *ret_bytes, clv_error *err);
+/* "10%" -> a part of 0.1, "8GiB" -> bytes, "0" -> neither. A part is below 100 %. */
+typedef struct {
+    double part; /* [0, 1) */
+    int64_t bytes;
+} clv_portion;
+clv_status clv_parse_portion(const char *text, const char *what, clv_portion *ret, clv_error *err);
 /* "3.35TB/s" -> bytes per second, above 0. */
 clv_status clv_parse_bandwidth(const char *text, const char *what, double *ret, clv_error *err);
 /* "989TFLOP/s" "1.979PFLOP/s" "312TOP/s" -> operations per second, above 0. */

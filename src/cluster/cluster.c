@@ -1,9 +1,7 @@
 #include "cluster/cluster.h"
 
 #include <assert.h>
-#include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -105,32 +103,38 @@ clv_device_kind clv_device_resized(const clv_device_kind *kind, int64_t memory_b
     return made;
 }
 
-static clv_status parse_headroom(const char *text, clv_headroom *ret, clv_error *err)
+/* What a headroom has to be below: the most that any device has but for what is reserved. */
+static int64_t most_memory(const clv_device_kind *kinds, int32_t n, int64_t memory_bytes)
 {
-    char *end;
-    double percent = strtod(text, &end);
-    clv_headroom made = { .is_asked = true };
-    bool is_percent = end > text && strcmp(end, "%") == 0;
-    if (strcmp(text, "0") == 0) {
-        *ret = made;
-        return CLV_OK;
+    int64_t most = 0;
+    for (int32_t k = 0; k < n; k++) {
+        const clv_device_kind kind = clv_device_resized(&kinds[k], memory_bytes);
+        int64_t bytes = kind.memory_bytes - kind.reserved_bytes;
+        most = bytes > most ? bytes : most;
     }
-    if (is_percent && isdigit((unsigned char)text[0]) && percent >= 0 && percent < 100)
-        made.part = percent / 100;
-    else if (is_percent || clv_parse_bytes(text, "headroom", &made.bytes, err) != CLV_OK)
-        return clv_fail(err, CLV_EUSAGE,
-                        "headroom is '%.40s': expected a part of the memory from 0%% to below "
-                        "100%%, or a size such as 8GiB",
-                        text);
-    *ret = made;
-    return CLV_OK;
+    return most;
 }
 
-clv_status clv_cluster_keep_free(const clv_cluster *c, const char *headroom, clv_arena *arena,
-                                 clv_cluster **ret, clv_error *err)
+static bool leaves_any(const clv_device_kind *kinds, int32_t n, int64_t memory_bytes)
 {
-    clv_headroom kept;
-    CLV_TRY(parse_headroom(headroom, &kept, err));
+    for (int32_t k = 0; k < n; k++) {
+        clv_device_kind kind = clv_device_resized(&kinds[k], memory_bytes);
+        kind.buffer_bytes = 0; /* a device alone has none */
+        if (clv_device_capacity(&kind) > 0)
+            return true;
+    }
+    return false;
+}
+
+clv_status clv_cluster_keep_free(const clv_cluster *c, const char *headroom, int64_t memory_bytes,
+                                 clv_arena *arena, clv_cluster **ret, clv_error *err)
+{
+    clv_portion kept;
+    if (clv_parse_portion(headroom, "headroom", &kept, err) != CLV_OK) {
+        if (err)
+            err->status = CLV_EUSAGE;
+        return CLV_EUSAGE;
+    }
     clv_cluster *made = CLV_NEW(arena, clv_cluster);
     clv_device_kind *kinds = CLV_NEW_ARRAY(arena, clv_device_kind, c->n_kinds);
     if (!made || !kinds)
@@ -138,7 +142,12 @@ clv_status clv_cluster_keep_free(const clv_cluster *c, const char *headroom, clv
     *made = *c;
     made->kinds = memcpy(kinds, c->kinds, (size_t)c->n_kinds * sizeof *kinds);
     for (int32_t k = 0; k < c->n_kinds; k++)
-        kinds[k].headroom = kept;
+        kinds[k].headroom = (clv_headroom){ kept.part, kept.bytes, .is_asked = true };
+    if (!leaves_any(kinds, c->n_kinds, memory_bytes))
+        return clv_fail(
+            err, CLV_EUSAGE, "headroom is '%.60s': expected less than %s, the memory of a device",
+            headroom,
+            clv_show_bytes((char[32]){ 0 }, most_memory(kinds, c->n_kinds, memory_bytes)));
     *ret = made;
     return CLV_OK;
 }

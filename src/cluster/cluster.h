@@ -132,9 +132,10 @@ int64_t clv_device_capacity(const clv_device_kind *kind);
 clv_device_kind clv_device_resized(const clv_device_kind *kind, int64_t memory_bytes);
 
 /* The same cluster with another headroom on every device: "10%" of its memory, or "8GiB"; "0":
- * none. CLV_EUSAGE: it is neither. Shares the rest with c, which must live as long. O(kinds). */
-clv_status clv_cluster_keep_free(const clv_cluster *c, const char *headroom, clv_arena *arena,
-                                 clv_cluster **ret, clv_error *err);
+ * none. memory_bytes: that is asked for, of each device; 0: its own. CLV_EUSAGE: it is neither, or
+ * leaves nothing on any device. Shares the rest with c, which must live as long. O(kinds). */
+clv_status clv_cluster_keep_free(const clv_cluster *c, const char *headroom, int64_t memory_bytes,
+                                 clv_arena *arena, clv_cluster **ret, clv_error *err);
 
 /* The first n devices of a cluster, with their routes; and the same cluster with another memory
  * size on every device (clv_device_resized). A device that runs alone needs no buffers. n larger

@@ -357,8 +357,8 @@ typedef struct {
      * so; it is of no use for the file. */
     const char *weights, *kv;
     /* What plans leave free on each device: a part of its memory, "10%", or a size, "8GiB"; "0":
-     * nothing. Holds for memory_bytes too. NULL: what the description of the device says, 10 %
-     * where it says nothing; of memory_bytes nothing. */
+     * nothing. It has to leave something on a device. Holds for memory_bytes too. NULL: what the
+     * description of the device says, 10 % where it says nothing; of memory_bytes nothing. */
     const char *headroom;
 } cleave_plan_options;
 

@@ -114,6 +114,24 @@ Test(units, what_is_no_number_is_refused)
     cr_assert_eq(clv_parse_bytes("0x10B", "memory", &v, NULL), CLV_EFORMAT);
 }
 
+Test(units, portions_are_parts_or_sizes)
+{
+    static const char *const bad[] = { "", "%", "100%", "-1%", "nan%", "10", "10%%", "0x1%", "x" };
+    clv_portion p = { 0 };
+    cr_assert_eq(clv_parse_portion("12.5%", "p", &p, NULL), CLV_OK);
+    cr_expect(p.part == 0.125 && p.bytes == 0);
+    cr_assert_eq(clv_parse_portion("4GB", "p", &p, NULL), CLV_OK);
+    cr_expect(p.part == 0 && p.bytes == INT64_C(4000000000));
+    cr_assert_eq(clv_parse_portion("0", "p", &p, NULL), CLV_OK);
+    cr_expect(p.part == 0 && p.bytes == 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        clv_error err = { .message = "" };
+        cr_expect_eq(clv_parse_portion(bad[i], "p", &p, &err), CLV_EFORMAT, "%s", bad[i]);
+        cr_expect(strstr(err.message, "expected a part from 0% to below 100%, or a size"), "%s",
+                  err.message);
+    }
+}
+
 Test(units, bandwidths_in_bytes_and_bits)
 {
     double v = 0;

@@ -441,7 +441,7 @@ Test(plan, inspect_says_what_a_token_takes)
     snprintf(line, sizeof line, "inspect --cluster nowhere %s", llama);
     check(2, line, "'nowhere' is no known cluster");
     check(2, "inspect --devices 9 m.onnx", "9 devices were asked for, expected 1 to 8");
-    check(2, "inspect --headroom much m.onnx", "headroom is 'much': expected a part of the memory");
+    check(2, "inspect --headroom much m.onnx", "headroom is 'much': expected a part from 0%");
     check(2, "inspect --headroom 100% m.onnx", "headroom is '100%'");
     check(0, "inspect --devices 1 m.onnx", "room: 1 device of dgx-h100 for 66.06 GiB: the weights");
 }

@@ -160,8 +160,9 @@ Test(runtime, the_report_says_what_a_capacity_is_made_of)
     run_says(folder, 0, "plan", "--no-output --devices 2 " EXPORT,
              "capacity    74.51 GiB - 1.000 GiB reserved - 656.1 MiB buffers - 10 % headroom\n");
     run_refused(folder, 2, "plan", "--no-output --headroom half " EXPORT,
-                "headroom is 'half': expected a part of the memory from 0% to below 100%");
-    run_says(folder, 3, "plan", "--no-output --devices 1 --headroom 1TB " EXPORT, "Out of memory");
+                "headroom is 'half': expected a part from 0% to below 100%");
+    run_refused(folder, 2, "plan", "--no-output --devices 1 --headroom 1TB " EXPORT,
+                "headroom is '1TB': expected less than 73.51 GiB, the memory of a device");
 }
 
 /* -- what the devices of a cluster name -- */

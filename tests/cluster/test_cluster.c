@@ -192,7 +192,8 @@ static int64_t capacity_with(const char *headroom, int64_t memory)
 {
     clv_cluster *c = load("dgx-h100");
     clv_error err = { .message = "" };
-    cr_assert_eq(clv_cluster_keep_free(c, headroom, arena, &c, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_cluster_keep_free(c, headroom, memory, arena, &c, &err), CLV_OK, "%s",
+                 err.message);
     cr_assert_eq(clv_cluster_subset(c, 1, memory, arena, &c, &err), CLV_OK);
     return clv_device_capacity(clv_device_kind_of(c, 0));
 }
@@ -206,7 +207,7 @@ Test(cluster, headroom_is_what_is_asked_for)
     cr_expect_eq(capacity_with("4GB", 0), left - 4000000000);
     cr_expect_eq(capacity_with("25%", 1000), 750, "of a size that is asked for, too");
     cr_expect_eq(capacity_with("100B", 1000), 900);
-    cr_expect_eq(capacity_with("1TB", 0), 0);
+    cr_expect_eq(capacity_with("78GB", 0), left - INT64_C(78000000000));
 }
 
 Test(cluster, headroom_is_a_part_or_a_size)
@@ -215,11 +216,37 @@ Test(cluster, headroom_is_a_part_or_a_size)
     clv_cluster *c = load("dgx-h100"), *kept = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         clv_error err = { .message = "" };
-        cr_expect_eq(clv_cluster_keep_free(c, bad[i], arena, &kept, &err), CLV_EUSAGE, "%s",
+        cr_expect_eq(clv_cluster_keep_free(c, bad[i], 0, arena, &kept, &err), CLV_EUSAGE, "%s",
                      bad[i]);
-        cr_expect(strstr(err.message, "expected a part of the memory"), "%s", err.message);
+        cr_expect(strstr(err.message, "expected a part from 0%"), "%s", err.message);
     }
     cr_expect_null(kept);
+}
+
+/* 80 GB less 1 GiB are 73.51 GiB. A device that is smaller than others may be left empty. */
+Test(cluster, headroom_leaves_something)
+{
+    static const struct {
+        const char *cluster, *headroom;
+        int64_t memory;
+        const char *says; /* NULL: it is fine */
+    } asked[] = {
+        { "dgx-h100", "1TB", 0, "headroom is '1TB': expected less than 73.51 GiB" },
+        { "dgx-h100", "80GB", 0, "headroom is '80GB': expected less than 73.51 GiB" },
+        { "dgx-h100", "99.5%", 0, "headroom is '99.5%': expected less than 73.51 GiB" },
+        { "dgx-h100", "1GB", 1000000000, "headroom is '1GB': expected less than 953.7 MiB" },
+        { "dgx-h100", "99.5%", 1000000000, NULL },
+        { "h100-l40s", "60GB", 0, NULL },
+    };
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        clv_cluster *c = load(asked[i].cluster), *kept = NULL;
+        clv_error err = { .message = "" };
+        clv_status status =
+            clv_cluster_keep_free(c, asked[i].headroom, asked[i].memory, arena, &kept, &err);
+        cr_expect_eq(status, asked[i].says ? CLV_EUSAGE : CLV_OK, "%s", asked[i].headroom);
+        cr_expect_eq(!kept, !!asked[i].says);
+        cr_expect(strstr(err.message, asked[i].says ? asked[i].says : ""), "%s", err.message);
+    }
 }
 
 Test(cluster, one_device_is_a_cluster_too)
