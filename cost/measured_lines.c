@@ -12,7 +12,7 @@
 #define STRIDE 2
 /* A line more is worth it if the mean square of the error falls by so much. */
 #define WORTH 1e-4
-/* How much of a route's bandwidth a collective reaches where it was measured over such routes: NCCL
+/* How much of a route's peak a collective reaches where it was measured over such routes: NCCL
  * over NVLink and PCIe reaches 0.6 to 0.95, and a few percent more where sizes are in cache. */
 #define LEAST_OF_ROUTE 0.4
 #define MOST_OF_ROUTE  1.1
@@ -93,15 +93,15 @@ static const clv_kernel_times *times_of(const clv_rounds *r)
     return times;
 }
 
-/* The bandwidth of all routes inside groups; 0: they differ. */
-static double bandwidth_inside(const clv_rounds *r)
+/* The peak of all routes inside groups; 0: they differ. */
+static double peak_inside(const clv_rounds *r)
 {
     double rate = 0;
     for (int32_t g = 0; g < r->n_groups; g++)
         for (int32_t i = 0; i < r->p; i++)
             for (int32_t j = 0; j < r->p; j++) {
                 const int32_t *member = &r->member[g * r->p];
-                double one = clv_route_between(r->cluster, member[i], member[j])->bytes_per_s;
+                double one = clv_route_between(r->cluster, member[i], member[j])->peak_bytes_per_s;
                 if (i == j)
                     continue;
                 if (rate > 0 && one != rate)
@@ -115,7 +115,7 @@ static double bandwidth_inside(const clv_rounds *r)
 static bool are_like(const clv_rounds *r, const double *gather_ns)
 {
     double sent = size_at(N_SIZES - 1) * (r->p - 1) / r->p;
-    double reached = sent / gather_ns[N_SIZES - 1] * 1e9, rate = bandwidth_inside(r);
+    double reached = sent / gather_ns[N_SIZES - 1] * 1e9, rate = peak_inside(r);
     return reached >= LEAST_OF_ROUTE * rate && reached <= MOST_OF_ROUTE * rate;
 }
 

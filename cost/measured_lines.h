@@ -30,7 +30,7 @@ typedef struct {
 } clv_measured_groups;
 
 /* What was measured between devices like those of r: all of one kind, with times for so many of
- * them, and routes whose bandwidth is what was measured over; NULL: nothing. Lives in seen until
+ * them, and routes whose peak is that of what was measured over; NULL: nothing. Lives in seen until
  * the next call. O(devices^2), and where it was not seen fitting lines to some hundred times. */
 const clv_measured_group *clv_measured_group_of(const clv_rounds *r, clv_measured_groups *seen);
 

@@ -27,7 +27,11 @@ clv_status clv_cluster_of_alike(int32_t n, clv_arena *arena, const clv_cluster *
             int32_t at = i * n + j;
             taken[2 * at] = 2 * i;
             taken[2 * at + 1] = 2 * j + 1;
-            routes[at] = (clv_route){ "link", LINK_NS, LINK_BYTES_PER_S, taken + 2 * at, 2 };
+            routes[at] = (clv_route){ .name = "link",
+                                      .latency_ns = LINK_NS,
+                                      .bytes_per_s = LINK_BYTES_PER_S,
+                                      .ports = taken + 2 * at,
+                                      .n_ports = 2 };
         }
     }
     *c = (clv_cluster){ "alike", 1, n, 2 * n, kind, devices, ports, routes };

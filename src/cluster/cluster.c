@@ -31,16 +31,16 @@ int64_t clv_transfer_ns(const clv_cluster *c, int32_t from, int32_t to, int64_t 
     return link_ns(route->latency_ns, route->bytes_per_s, bytes);
 }
 
-clv_host_link clv_device_host_link(const clv_device_kind *kind)
+clv_link_speed clv_device_host_link(const clv_device_kind *kind)
 {
-    static const clv_host_link assumed = { HOST_BYTES_PER_S, HOST_LATENCY_NS };
-    return kind->host.bytes_per_s > 0 ? kind->host : assumed;
+    static const clv_link_speed assumed = { HOST_BYTES_PER_S, HOST_LATENCY_NS, 1, CLV_ASSUMED };
+    return kind->host.peak_bytes_per_s > 0 ? kind->host : assumed;
 }
 
 int64_t clv_host_copy_ns(const clv_device_kind *kind, int64_t bytes)
 {
-    const clv_host_link link = clv_device_host_link(kind);
-    return link_ns(link.latency_ns, link.bytes_per_s, bytes);
+    const clv_link_speed link = clv_device_host_link(kind);
+    return link_ns(link.latency_ns, clv_link_reached(&link), bytes);
 }
 
 /* The rate to use for dtype: its own, else that of the narrowest type of its class (floating-point

@@ -9,10 +9,10 @@
 
 #include "base/arena.h"
 #include "base/str.h"
-#include "cluster/time_parts.h"
+#include "cluster/link_speed.h"
 #include "graph/dtype.h"
 
-/* The most devices of a cluster: the table of routes grows with their square, 42 MB at this size.
+/* The most devices of a cluster: the table of routes grows with their square, 50 MB at this size.
  */
 #define CLV_DEVICES_MAX 1024
 
@@ -34,12 +34,6 @@ typedef struct {
     bool is_asked; /* not the description's: it holds for a memory size that is asked for, too */
 } clv_headroom;
 
-/* What joins a device to its host, in each direction: inputs come and outputs go over it. */
-typedef struct {
-    double bytes_per_s; /* 0: not given; clv_device_host_link() says what is taken then */
-    int64_t latency_ns; /* of one copy */
-} clv_host_link;
-
 /* A kind of device, from configs/devices/NAME.json. */
 typedef struct clv_device_kind {
     const char *name, *vendor;
@@ -47,7 +41,7 @@ typedef struct clv_device_kind {
     int64_t reserved_bytes; /* kept by driver and runtime, not for tensors */
     int64_t buffer_bytes;   /* of communication libraries, where a plan has several devices */
     clv_headroom headroom;  /* that plans leave free */
-    clv_host_link host;
+    clv_link_speed host;    /* between it and its host; without a peak: not given */
     double memory_bytes_per_s;
     /* Peak of the matrix units for operands of a dtype, and of the vector units; 0: not given.
      * clv_device_matrix_rate() says what is used then. */
@@ -78,16 +72,18 @@ typedef struct {
  * direction, or one direction of a listed link.
  */
 typedef struct {
-    const char *name; /* "nvlink gpu3 out" */
-    double bytes_per_s;
+    const char *name;   /* "nvlink gpu3 out" */
+    double bytes_per_s; /* that are reached */
 } clv_port;
 
 typedef struct {
     const char *name;     /* "nvlink", "infiniband", "pcie"; of the slowest hop */
     int64_t latency_ns;   /* sum over hops */
-    double bytes_per_s;   /* of the slowest hop */
+    double bytes_per_s;   /* that are reached; of the slowest hop, as peak and basis */
     const int32_t *ports; /* what a transfer on this route occupies */
     int32_t n_ports;
+    clv_basis basis;         /* of how much of the peak is reached */
+    double peak_bytes_per_s; /* 0: not known */
 } clv_route;
 
 typedef struct clv_cluster {
@@ -112,7 +108,7 @@ static inline const clv_route *clv_route_between(const clv_cluster *c, int32_t f
 int64_t clv_transfer_ns(const clv_cluster *c, int32_t from, int32_t to, int64_t bytes);
 
 /* The device's link to its host; where its description has none, PCIe 4.0 x16. */
-clv_host_link clv_device_host_link(const clv_device_kind *kind);
+clv_link_speed clv_device_host_link(const clv_device_kind *kind);
 /* A copy between a device and its host, as clv_transfer_ns(). */
 int64_t clv_host_copy_ns(const clv_device_kind *kind, int64_t bytes);
 

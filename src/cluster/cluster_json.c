@@ -147,7 +147,7 @@ static clv_status read_each(reader *r, const clv_json_at *root, const char *key,
 
 static clv_status read_level(reader *r, const clv_json_at *at, clv_error *err)
 {
-    static const char *const keys[] = { "name", "size", "bandwidth", "latency", NULL };
+    static const char *const keys[] = { "name", "size", CLV_LINK_SPEED_KEYS, NULL };
     clv_json_at size_at;
     clv_level level = { 0 };
     int64_t size;
@@ -158,8 +158,7 @@ static clv_status read_level(reader *r, const clv_json_at *at, clv_error *err)
     CLV_TRY(clv_field_text(at, "name", r->arena, &level.name, err));
     CLV_TRY(clv_json_member(at, "size", true, &size_at, err));
     CLV_TRY(clv_json_int(&size_at, 1, CLV_DEVICES_MAX, &size, err));
-    CLV_TRY(clv_field_bandwidth(at, "bandwidth", &level.bytes_per_s, err));
-    CLV_TRY(clv_field_time(at, "latency", &level.latency_ns, err));
+    CLV_TRY(clv_field_link_speed(at, &level.speed, err));
     if (!CLV_PUSH_ROOM(r->arena, r->levels, r->n_levels, r->levels_cap))
         return nomem(err);
     level.size = (int32_t)size;
@@ -191,8 +190,9 @@ static clv_status add_link(reader *r, clv_link link, clv_error *err)
 
 static clv_status read_link(reader *r, const clv_json_at *at, clv_error *err)
 {
-    static const char *const keys[] = { "name",    "from",      "to", "bandwidth",
-                                        "latency", "both_ways", NULL };
+    static const char *const keys[] = {
+        "name", "from", "to", CLV_LINK_SPEED_KEYS, "both_ways", NULL
+    };
     clv_json_at both_at;
     clv_link link = { 0 };
     bool both = false;
@@ -204,8 +204,7 @@ static clv_status read_link(reader *r, const clv_json_at *at, clv_error *err)
     if (link.from == link.to)
         return clv_fail(err, CLV_EFORMAT, "%s joins device %d to itself, expected two devices",
                         clv_json_path(at, path, sizeof path), (int)link.from);
-    CLV_TRY(clv_field_bandwidth(at, "bandwidth", &link.bytes_per_s, err));
-    CLV_TRY(clv_field_time(at, "latency", &link.latency_ns, err));
+    CLV_TRY(clv_field_link_speed(at, &link.speed, err));
     CLV_TRY(clv_json_member(at, "both_ways", false, &both_at, err));
     if (both_at.json)
         CLV_TRY(clv_json_bool(&both_at, &both, err));

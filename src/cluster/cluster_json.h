@@ -10,7 +10,8 @@
  *     "levels": [
  *       { "name": "nvlink", "size": 8,
  *         "bandwidth": { "value": "450GB/s", "source": "..." },
- *         "latency": { "value": "2us", "source": "..." } },
+ *         "latency": { "value": "2us", "source": "..." },
+ *         "efficiency": { "value": 0.6, "source": "..." } },       (optional)
  *       { "name": "infiniband", "size": 4, "bandwidth": ..., "latency": ... } ] }
  *
  *     "links": [ { "name": "pcie", "from": 0, "to": 1, "bandwidth": ..., "latency": ...,

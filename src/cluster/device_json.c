@@ -173,17 +173,16 @@ static clv_status read_kept(const clv_json_at *root, clv_device_kind *kind, clv_
     return CLV_OK;
 }
 
-/* { bandwidth, latency } of the link to the host. */
-static clv_status read_host(const clv_json_at *root, clv_host_link *ret, clv_error *err)
+/* The link to the host. */
+static clv_status read_host(const clv_json_at *root, clv_link_speed *ret, clv_error *err)
 {
-    static const char *const keys[] = { "bandwidth", "latency", NULL };
+    static const char *const keys[] = { CLV_LINK_SPEED_KEYS, NULL };
     clv_json_at object;
     CLV_TRY(clv_json_member(root, "host", false, &object, err));
     if (!object.json)
         return CLV_OK;
     CLV_TRY(clv_json_keys(&object, keys, err));
-    CLV_TRY(clv_field_bandwidth(&object, "bandwidth", &ret->bytes_per_s, err));
-    return clv_field_time(&object, "latency", &ret->latency_ns, err);
+    return clv_field_link_speed(&object, ret, err);
 }
 
 clv_status clv_device_kind_read(const clv_json_at *root, clv_arena *arena, clv_device_kind *ret,

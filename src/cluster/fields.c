@@ -134,6 +134,21 @@ clv_status clv_field_share(const clv_json_at *object, const char *key, double *r
     return CLV_OK;
 }
 
+clv_status clv_field_link_speed(const clv_json_at *object, clv_link_speed *ret, clv_error *err)
+{
+    clv_link_speed speed = { .efficiency = 1 };
+    clv_json_at efficiency;
+    CLV_TRY(clv_field_bandwidth(object, "bandwidth", &speed.peak_bytes_per_s, err));
+    CLV_TRY(clv_field_time(object, "latency", &speed.latency_ns, err));
+    CLV_TRY(clv_json_member(object, "efficiency", false, &efficiency, err));
+    if (efficiency.json)
+        CLV_TRY(clv_field_share(object, "efficiency", &speed.efficiency, err));
+    CLV_TRY(
+        clv_field_basis(object, efficiency.json ? "efficiency" : "bandwidth", &speed.basis, err));
+    *ret = speed;
+    return CLV_OK;
+}
+
 clv_status clv_field_part(const clv_json_at *object, const char *key, double *ret, clv_error *err)
 {
     field f;

@@ -9,7 +9,7 @@
 #define CLV_CLUSTER_FIELDS_H
 
 #include "base/json.h"
-#include "cluster/time_parts.h"
+#include "cluster/link_speed.h"
 
 /* Sizes from 0 (min_bytes) to 2^60 bytes. */
 clv_status clv_field_bytes(const clv_json_at *object, const char *key, int64_t min_bytes,
@@ -27,6 +27,11 @@ clv_status clv_field_share(const clv_json_at *object, const char *key, double *r
  * stands in a data sheet is assumed to be reached. */
 clv_status clv_field_basis(const clv_json_at *object, const char *key, clv_basis *ret,
                            clv_error *err);
+/* object.bandwidth, object.latency, and what of the bandwidth is reached, object.efficiency, a
+ * share that may be missing: then it is all of it. The basis is that of the efficiency, else of the
+ * bandwidth. */
+#define CLV_LINK_SPEED_KEYS "bandwidth", "latency", "efficiency"
+clv_status clv_field_link_speed(const clv_json_at *object, clv_link_speed *ret, clv_error *err);
 /* A part: from 0 to below 1. */
 clv_status clv_field_part(const clv_json_at *object, const char *key, double *ret, clv_error *err);
 clv_status clv_field_count(const clv_json_at *object, const char *key, int64_t min, int64_t max,

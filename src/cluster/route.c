@@ -22,7 +22,8 @@ static clv_status make_level_ports(const clv_cluster *c, const clv_level *levels
                                                     c->devices[d].name, in ? "in" : "out");
                 if (!name)
                     return clv_fail_nomem(err, "the ports of a cluster");
-                ports[port_of(c, k, d, in)] = (clv_port){ name, levels[k].bytes_per_s };
+                ports[port_of(c, k, d, in)] =
+                    (clv_port){ name, clv_link_reached(&levels[k].speed) };
             }
     return CLV_OK;
 }
@@ -56,10 +57,16 @@ clv_status clv_routes_by_levels(clv_cluster *c, const clv_level *levels, int32_t
                 continue;
             size_t at = (size_t)a * (size_t)n + (size_t)b;
             int32_t k = level_of(levels, a, b);
+            const clv_link_speed *speed = &levels[k].speed;
             occupied[at][0] = port_of(c, k, a, 0);
             occupied[at][1] = port_of(c, k, b, 1);
-            routes[at] = (clv_route){ levels[k].name, levels[k].latency_ns, levels[k].bytes_per_s,
-                                      occupied[at], 2 };
+            routes[at] = (clv_route){ .name = levels[k].name,
+                                      .latency_ns = speed->latency_ns,
+                                      .bytes_per_s = clv_link_reached(speed),
+                                      .peak_bytes_per_s = speed->peak_bytes_per_s,
+                                      .basis = speed->basis,
+                                      .ports = occupied[at],
+                                      .n_ports = 2 };
         }
     c->ports = ports;
     c->n_ports = n_ports;
@@ -191,10 +198,13 @@ static void set_routes(const search *s, const int32_t *taken, int32_t hops, clv_
     clv_route r = { .ports = taken };
     for (int32_t i = 0; i < hops; i++) {
         const clv_link *link = &s->links[taken[i]];
-        r.latency_ns += link->latency_ns;
+        r.latency_ns += link->speed.latency_ns;
         r.n_ports = i + 1;
-        if (i == 0 || link->bytes_per_s < r.bytes_per_s) {
-            r.bytes_per_s = link->bytes_per_s;
+        double bytes_per_s = clv_link_reached(&link->speed);
+        if (i == 0 || bytes_per_s < r.bytes_per_s) {
+            r.bytes_per_s = bytes_per_s;
+            r.peak_bytes_per_s = link->speed.peak_bytes_per_s;
+            r.basis = link->speed.basis;
             r.name = link->name;
         }
         if (!routes[link->to].ports)
@@ -253,9 +263,10 @@ static clv_status init_search(search *s, clv_arena *arena, clv_error *err)
     if (!s->hop_ns || !s->start || !s->by_from || !s->best || !s->last || !s->settled || !s->done ||
         !s->heap)
         return clv_fail_nomem(err, "the routes of a cluster");
-    for (int32_t i = 0; i < s->n_links; i++)
-        s->hop_ns[i] =
-            s->links[i].latency_ns + (int64_t)(PROBE_BYTES / s->links[i].bytes_per_s * 1e9);
+    for (int32_t i = 0; i < s->n_links; i++) {
+        double bytes_per_s = clv_link_reached(&s->links[i].speed);
+        s->hop_ns[i] = s->links[i].speed.latency_ns + (int64_t)(PROBE_BYTES / bytes_per_s * 1e9);
+    }
     /* Counting sort of the links by where they begin; the order of the list is kept. */
     for (int32_t i = 0; i < s->n_links; i++)
         s->start[s->links[i].from + 1]++;
@@ -278,7 +289,7 @@ static clv_status make_link_ports(const clv_cluster *c, const clv_link *links, i
                              c->devices[links[i].to].name);
         if (!name)
             return clv_fail_nomem(err, "the ports of a cluster");
-        ports[i] = (clv_port){ name, links[i].bytes_per_s };
+        ports[i] = (clv_port){ name, clv_link_reached(&links[i].speed) };
     }
     return CLV_OK;
 }

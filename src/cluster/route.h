@@ -7,16 +7,14 @@
 typedef struct {
     const char *name;
     int32_t size; /* parts of the level below, or devices in the innermost */
-    double bytes_per_s;
-    int64_t latency_ns;
+    clv_link_speed speed;
 } clv_level;
 
 /* One direction. */
 typedef struct {
     const char *name;
     int32_t from, to;
-    double bytes_per_s;
-    int64_t latency_ns;
+    clv_link_speed speed;
 } clv_link;
 
 /* Both set ports, n_ports and routes of c, whose devices are there already; c is left alone on

@@ -22,6 +22,7 @@ typedef struct {
     int32_t *reached;    /* by mesh: the last tensor that an operator of it reads or writes; -1 */
     bool *stays;         /* by tensor: as a state does */
     int64_t *link_ns;    /* by device: of all copies so far in one direction */
+    clv_basis basis;     /* the least of the links so far */
     clv_arena *arena;
 } copier;
 
@@ -73,7 +74,10 @@ static clv_status copy(copier *c, clv_tensor t, bool once, clv_plan_host_copy *r
         int64_t bytes = part_bytes(c, t, at->position);
         if (bytes <= 0)
             continue;
-        int64_t ns = clv_host_copy_ns(clv_device_kind_of(c->cluster, d), bytes);
+        const clv_device_kind *kind = clv_device_kind_of(c->cluster, d);
+        clv_basis basis = clv_device_host_link(kind).basis;
+        int64_t ns = clv_host_copy_ns(kind, bytes);
+        c->basis = basis < c->basis ? basis : c->basis;
         made.bytes = bytes > INT64_MAX - made.bytes ? INT64_MAX : made.bytes + bytes;
         made.ns = ns > made.ns ? ns : made.ns;
         c->link_ns[d] = ns > INT64_MAX - c->link_ns[d] ? INT64_MAX : c->link_ns[d] + ns;
@@ -178,6 +182,7 @@ clv_status clv_plan_add_host_copies(const clv_plan_layouts *layouts, const clv_c
                  .plan = plan,
                  .reached = CLV_NEW_ARRAY(arena, int32_t, plan->n_devices),
                  .link_ns = CLV_NEW_ARRAY(arena, int64_t, plan->n_devices),
+                 .basis = CLV_MEASURED,
                  .arena = arena };
     if (!made || !c.reached || !c.link_ns)
         return clv_fail_nomem(err, WHAT);
@@ -186,6 +191,7 @@ clv_status clv_plan_add_host_copies(const clv_plan_layouts *layouts, const clv_c
     CLV_TRY(find_staying(&c, err));
     CLV_TRY(copy_inputs(&c, made, err));
     CLV_TRY(copy_outputs(&c, made, err));
+    made->basis = c.basis;
     plan->host_copies = made;
     return CLV_OK;
 }

@@ -287,6 +287,19 @@ static int by_bytes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* What the bandwidths of the links rest on that they go over. */
+static void put_basis(const clv_plan *plan, clv_text *text)
+{
+    clv_basis least = plan->transfers[0].basis, most = least;
+
+    for (int32_t i = 1; i < plan->n_transfers; i++) {
+        clv_basis basis = plan->transfers[i].basis;
+        least = basis < least ? basis : least;
+        most = basis > most ? basis : most;
+    }
+    clv_text_printf(text, "; bandwidth %s%s", least < most ? "partly " : "", clv_basis_name(least));
+}
+
 void clv_report_transfers(const clv_plan *plan, clv_text *text)
 {
     static const char *const titles[] = { "largest transfers", "from", "to", ">bytes", ">time" };
@@ -325,5 +338,6 @@ void clv_report_transfers(const clv_plan *plan, clv_text *text)
         clv_text_printf(
             text, ", %s a run",
             clv_show_bytes((char[32]){ 0 }, total_bytes < 9e18 ? (int64_t)total_bytes : INT64_MAX));
+    put_basis(plan, text);
     clv_text_printf(text, "\n");
 }

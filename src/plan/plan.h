@@ -44,6 +44,7 @@ typedef struct {
     const char *tensor;
     int32_t from, to;
     int64_t bytes, ns;
+    clv_basis basis; /* of the links' bandwidth */
 } clv_plan_transfer;
 
 /* An input that the host sends to each device that reads a part of it, or an output that comes back
@@ -61,6 +62,7 @@ typedef struct {
     const clv_plan_host_copy *inputs, *outputs;
     int32_t n_inputs, n_outputs;
     int64_t inputs_ns, outputs_ns; /* until the last is there */
+    clv_basis basis;               /* the least of those of the links */
 } clv_plan_host_copies;
 
 /* An axis of the mesh of a stage; all stages have meshes of one form (sharding/mesh.h). */

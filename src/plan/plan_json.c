@@ -135,6 +135,21 @@ clv_status clv_plan_require_word(const clv_json_at *object, const char *key,
                     n > 3 ? words[3] : "", n > 3 ? "'" : "");
 }
 
+clv_status clv_plan_get_basis(const clv_json_at *object, clv_basis *ret, clv_error *err)
+{
+    const char *words[CLV_N_BASES];
+    clv_json_at at;
+    int32_t basis = 0;
+
+    for (int32_t i = 0; i < CLV_N_BASES; i++)
+        words[i] = clv_basis_name((clv_basis)i);
+    CLV_TRY(clv_json_member(object, "basis", false, &at, err));
+    if (at.json)
+        CLV_TRY(clv_plan_require_word(object, "basis", words, CLV_N_BASES, &basis, err));
+    *ret = (clv_basis)basis;
+    return CLV_OK;
+}
+
 clv_status clv_plan_open_list(const clv_json_at *list, size_t size, clv_arena *arena,
                               clv_plan_list *ret, clv_error *err)
 {

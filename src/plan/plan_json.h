@@ -53,6 +53,8 @@ clv_status clv_plan_get_count(const clv_json_at *object, const char *key, int64_
 /* The same; absent: CLV_PLAN_UNKNOWN. */
 clv_status clv_plan_get_known_count(const clv_json_at *object, const char *key, int64_t *ret,
                                     clv_error *err);
+/* "basis", by the words of clv_basis_name(); absent: CLV_ASSUMED. */
+clv_status clv_plan_get_basis(const clv_json_at *object, clv_basis *ret, clv_error *err);
 /* One of two to four words, required: its index. */
 clv_status clv_plan_require_word(const clv_json_at *object, const char *key,
                                  const char *const *words, int32_t n, int32_t *ret, clv_error *err);

@@ -35,7 +35,7 @@ clv_status clv_plan_read_pipeline(const clv_json_at *root, clv_plan *plan, clv_e
 clv_status clv_plan_read_transfers(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
                                    clv_error *err)
 {
-    static const char *const keys[] = { "tensor", "from", "to", "bytes", "ns", NULL };
+    static const char *const keys[] = { "tensor", "from", "to", "bytes", "ns", "basis", NULL };
     int32_t last = plan->n_devices - 1;
     clv_json_at at = { 0 };
     clv_plan_list list;
@@ -55,6 +55,7 @@ clv_status clv_plan_read_transfers(const clv_json_at *root, clv_plan *plan, clv_
                             CLV_PLAN_PATH(&at), (int)t->to);
         CLV_TRY(clv_plan_get_known_count(&at, "bytes", &t->bytes, err));
         CLV_TRY(clv_plan_get_known_count(&at, "ns", &t->ns, err));
+        CLV_TRY(clv_plan_get_basis(&at, &t->basis, err));
     }
     return CLV_OK;
 }
@@ -105,7 +106,8 @@ static clv_status read_copies_of(const clv_json_at *copies, const char *key, int
 clv_status clv_plan_read_host_copies(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
                                      clv_error *err)
 {
-    static const char *const keys[] = { "inputs_ns", "outputs_ns", "inputs", "outputs", NULL };
+    static const char *const keys[] = { "inputs_ns", "outputs_ns", "basis",
+                                        "inputs",    "outputs",    NULL };
     int32_t last = plan->n_devices - 1;
     clv_json_at copies;
     clv_plan_list inputs, outputs;
@@ -119,6 +121,7 @@ clv_status clv_plan_read_host_copies(const clv_json_at *root, clv_plan *plan, cl
     CLV_TRY(clv_json_keys(&copies, keys, err));
     CLV_TRY(clv_plan_get_count(&copies, "inputs_ns", &made->inputs_ns, err));
     CLV_TRY(clv_plan_get_count(&copies, "outputs_ns", &made->outputs_ns, err));
+    CLV_TRY(clv_plan_get_basis(&copies, &made->basis, err));
     CLV_TRY(read_copies_of(&copies, "inputs", last, arena, &inputs, err));
     CLV_TRY(read_copies_of(&copies, "outputs", last, arena, &outputs, err));
     made->inputs = inputs.room;

@@ -140,6 +140,7 @@ static void put_transfers(clv_json_out *out, const clv_plan *plan)
         clv_json_put_int(out, "to", t->to);
         clv_plan_put_known_count(out, "bytes", t->bytes);
         clv_plan_put_known_count(out, "ns", t->ns);
+        clv_json_put_string(out, "basis", clv_basis_name(t->basis));
         clv_json_close_object(out);
     }
     clv_json_close_array(out);
@@ -175,6 +176,7 @@ static clv_status put_host_copies(clv_json_out *out, const clv_plan *plan, clv_e
     clv_json_open_object(out, "host_copies");
     clv_plan_put_count(out, "inputs_ns", copies->inputs_ns);
     clv_plan_put_count(out, "outputs_ns", copies->outputs_ns);
+    clv_json_put_string(out, "basis", clv_basis_name(copies->basis));
     CLV_TRY(put_host_copies_of(out, "inputs", copies->inputs, copies->n_inputs, err));
     CLV_TRY(put_host_copies_of(out, "outputs", copies->outputs, copies->n_outputs, err));
     clv_json_close_object(out);

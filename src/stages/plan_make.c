@@ -132,8 +132,9 @@ static clv_status add_transfers(const clv_workload *w, const clv_compile_report 
         const char *name = copy_str(arena, w->types->graph->tensors[t->tensor.i].name);
         if (!name)
             return clv_fail_nomem(err, "transfers of a plan");
+        clv_basis basis = clv_route_between(w->cluster, t->from, t->to)->basis;
         plan->transfers[plan->n_transfers++] =
-            (clv_plan_transfer){ name, t->from, t->to, t->bytes, t->ns };
+            (clv_plan_transfer){ name, t->from, t->to, t->bytes, t->ns, basis };
     }
     return CLV_OK;
 }

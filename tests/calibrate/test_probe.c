@@ -161,7 +161,7 @@ Test(probe, the_description_gives_the_fitted_times)
                  CLV_OK, "%s", err.message);
     cr_assert_eq(cluster->n_devices, 2);
     const clv_device_kind *kind = clv_device_kind_of(cluster, 0);
-    cr_expect_eq(kind->host.bytes_per_s, kind->memory_bytes_per_s, "it is its own host");
+    cr_expect_eq(kind->host.peak_bytes_per_s, kind->memory_bytes_per_s, "it is its own host");
     clv_op_cost relu = { .share = 1,
                          .starts = 1,
                          .flops = 1000000,

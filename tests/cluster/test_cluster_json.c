@@ -115,7 +115,7 @@ Test(cluster_json, a_device_may_say_who_runs_models_on_it)
     }
 }
 
-static clv_status parse_host(const char *host, clv_host_link *ret, clv_error *err)
+static clv_status parse_host(const char *host, clv_link_speed *ret, clv_error *err)
 {
     const char *kind = KIND("some");
     clv_device_kind k = { 0 };
@@ -128,15 +128,15 @@ static clv_status parse_host(const char *host, clv_host_link *ret, clv_error *er
 
 Test(cluster_json, a_device_may_say_how_it_is_joined_to_its_host)
 {
-    clv_host_link link;
+    clv_link_speed link;
     clv_error err = { 0 };
     cr_assert_eq(parse_host("{\"bandwidth\": " V("\"25GB/s\"") ", \"latency\": " V("\"7us\"") "}",
                             &link, &err),
                  CLV_OK, "%s", err.message);
-    cr_expect(link.bytes_per_s == 25e9 && link.latency_ns == 7000);
+    cr_expect(link.peak_bytes_per_s == 25e9 && link.latency_ns == 7000);
     cr_expect_eq(parse_host("{\"bandwidth\": " V("\"25GB/s\"") "}", &link, &err), CLV_EFORMAT);
     cr_expect_str_eq(err.message, "some.json: host has no key 'latency', which is required");
-    cr_expect_eq(link.bytes_per_s, 0, "untouched");
+    cr_expect_eq(link.peak_bytes_per_s, 0, "untouched");
 }
 
 /* -- what the efficiencies rest on -- */

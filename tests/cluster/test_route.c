@@ -23,7 +23,7 @@ static clv_cluster devices(int32_t n)
 /* 1 MiB in exactly us microseconds. */
 static clv_link hop(int32_t from, int32_t to, int64_t us)
 {
-    return (clv_link){ "wire", from, to, MIB * 1e6 / (double)us, 0 };
+    return (clv_link){ "wire", from, to, { MIB * 1e6 / (double)us, 0, 1, CLV_ASSUMED } };
 }
 
 static void must_be(const clv_cluster *c, int32_t from, int32_t to, const char *want)
@@ -52,9 +52,9 @@ Test(route, two_quick_hops_beat_one_slow_one)
 
 Test(route, latency_adds_up_and_the_slowest_hop_sets_pace_and_name)
 {
-    clv_link links[] = { { "fast", 0, 1, 10e9, 100 },
-                         { "slow", 1, 2, 1e9, 20 },
-                         { "back", 2, 0, 1e9, 0 } };
+    clv_link links[] = { { "fast", 0, 1, { 10e9, 100, 1, CLV_ASSUMED } },
+                         { "slow", 1, 2, { 1e9, 20, 1, CLV_ASSUMED } },
+                         { "back", 2, 0, { 1e9, 0, 1, CLV_ASSUMED } } };
     clv_cluster c = devices(3);
     cr_assert_eq(clv_routes_by_links(&c, "t", links, 3, arena, NULL), CLV_OK);
     const clv_route *r = clv_route_between(&c, 0, 2);
@@ -122,7 +122,8 @@ static void floyd(int n, const clv_link *links, int32_t n_links, int64_t *d)
     for (int i = 0; i < n * n; i++)
         d[i] = i / n == i % n ? 0 : INT64_MAX / 4;
     for (int32_t e = 0; e < n_links; e++) {
-        int64_t t = links[e].latency_ns + (int64_t)(MIB / links[e].bytes_per_s * 1e9);
+        int64_t t =
+            links[e].speed.latency_ns + (int64_t)(MIB / clv_link_reached(&links[e].speed) * 1e9);
         int64_t *at = &d[links[e].from * n + links[e].to];
         *at = t < *at ? t : *at;
     }
@@ -143,9 +144,10 @@ static int64_t walk(const clv_route *r, const clv_link *links, int32_t from, int
         if (link->from != from)
             return -1;
         from = link->to;
-        latency += link->latency_ns;
-        slowest = link->bytes_per_s < slowest ? link->bytes_per_s : slowest;
-        ns += link->latency_ns + (int64_t)(MIB / link->bytes_per_s * 1e9);
+        double reached = clv_link_reached(&link->speed);
+        latency += link->speed.latency_ns;
+        slowest = reached < slowest ? reached : slowest;
+        ns += link->speed.latency_ns + (int64_t)(MIB / reached * 1e9);
     }
     return from == to && latency == r->latency_ns && slowest == r->bytes_per_s ? ns : -1;
 }
@@ -164,8 +166,10 @@ Test(route, routes_of_random_networks_take_the_least_time)
             if (a != b)
                 links[m++] = hop(a, b, 1 + rand() % 6);
         }
-        for (int32_t e = 0; e < m; e++)
-            links[e].latency_ns = rand() % 3 * 500;
+        for (int32_t e = 0; e < m; e++) {
+            links[e].speed.latency_ns = rand() % 3 * 500;
+            links[e].speed.efficiency = rand() % 2 ? 1 : 0.5;
+        }
         clv_cluster c = devices(n);
         int64_t least[14 * 14];
         cr_assert_eq(clv_routes_by_links(&c, "t", links, m, arena, NULL), CLV_OK);
@@ -194,9 +198,32 @@ Test(route, a_ring_of_1024_takes_little_memory_and_time, .timeout = 60)
     cr_assert_lt(clv_arena_bytes(arena), (size_t)64 << 20);
 }
 
+/* Ports and routes have what is reached, a route the basis of its slowest hop. */
+Test(route, an_efficiency_is_the_part_of_the_peak_that_is_reached)
+{
+    clv_level level = { "wire", 2, { 8e9, 100, 0.25, CLV_FITTED } };
+    clv_link links[] = { { "fast", 0, 1, { 10e9, 100, 0.1, CLV_FITTED } },
+                         { "slow", 1, 0, { 2e9, 20, 1, CLV_ASSUMED } },
+                         { "on", 1, 2, { 2e9, 20, 1, CLV_ASSUMED } },
+                         { "back", 2, 0, { 2e9, 20, 1, CLV_ASSUMED } } };
+    clv_cluster two = devices(2), three = devices(3);
+    cr_assert_eq(clv_routes_by_levels(&two, &level, 1, arena, NULL), CLV_OK);
+    const clv_route *r = clv_route_between(&two, 0, 1);
+    cr_expect(r->bytes_per_s == 2e9 && r->peak_bytes_per_s == 8e9 && r->basis == CLV_FITTED);
+    cr_expect_eq(two.ports[0].bytes_per_s, 2e9);
+    cr_assert_eq(clv_routes_by_links(&three, "t", links, 4, arena, NULL), CLV_OK);
+    r = clv_route_between(&three, 0, 2);
+    cr_expect_str_eq(r->name, "fast", "10 GB/s of which a tenth is reached are the slowest");
+    cr_expect(r->bytes_per_s == 1e9 && r->peak_bytes_per_s == 10e9 && r->basis == CLV_FITTED);
+    cr_expect_eq(clv_route_between(&three, 1, 0)->basis, CLV_ASSUMED);
+    cr_expect_eq(three.ports[0].bytes_per_s, 1e9);
+}
+
 Test(route, three_levels_meet_where_they_should)
 {
-    clv_level levels[] = { { "a", 2, 1e9, 1 }, { "b", 3, 1e9, 2 }, { "c", 2, 1e9, 3 } };
+    clv_level levels[] = { { "a", 2, { 1e9, 1, 1, CLV_ASSUMED } },
+                           { "b", 3, { 1e9, 2, 1, CLV_ASSUMED } },
+                           { "c", 2, { 1e9, 3, 1, CLV_ASSUMED } } };
     clv_cluster c = devices(12);
     cr_assert_eq(clv_routes_by_levels(&c, levels, 3, arena, NULL), CLV_OK);
     for (int32_t i = 0; i < 12; i++)
@@ -211,7 +238,7 @@ Test(route, three_levels_meet_where_they_should)
 Test(route, survives_running_out_of_memory_anywhere)
 {
     clv_link links[] = { hop(0, 1, 1), hop(1, 2, 1), hop(2, 0, 1) };
-    clv_level levels[] = { { "a", 3, 1e9, 1 } };
+    clv_level levels[] = { { "a", 3, { 1e9, 1, 1, CLV_ASSUMED } } };
     for (int by_links = 0; by_links < 2; by_links++) {
         clv_status s = CLV_ENOMEM;
         for (size_t limit = 1; s != CLV_OK; limit += 16) {

@@ -181,8 +181,11 @@ static inline void toy_cluster(toy *t, int32_t n_devices, int64_t memory_bytes, 
             int32_t *pair = &on[2 * (d * n_devices + e)];
             pair[0] = 2 * d;
             pair[1] = 2 * e + 1;
-            routes[d * n_devices + e] =
-                (clv_route){ "wire", latency_ns, bytes_per_s, pair, d == e ? 0 : 2 };
+            routes[d * n_devices + e] = (clv_route){ .name = "wire",
+                                                     .latency_ns = latency_ns,
+                                                     .bytes_per_s = bytes_per_s,
+                                                     .ports = pair,
+                                                     .n_ports = d == e ? 0 : 2 };
         }
     }
     t->cluster = (clv_cluster){ .name = "toys",

@@ -132,7 +132,8 @@ Test(collective, more_bytes_never_take_less_time)
 static clv_cluster *nodes_of_8(int32_t n_nodes)
 {
     clv_cluster *c = sim_cluster(arena, 8 * n_nodes);
-    clv_level levels[] = { { "near", 8, 100e9, 1000 }, { "far", n_nodes, 10e9, 5000 } };
+    clv_level levels[] = { { "near", 8, { 100e9, 1000, 1, CLV_ASSUMED } },
+                           { "far", n_nodes, { 10e9, 5000, 1, CLV_ASSUMED } } };
     cr_assert_eq(clv_routes_by_levels(c, levels, 2, arena, NULL), CLV_OK);
     return c;
 }
@@ -176,9 +177,12 @@ Test(collective, the_algorithm_changes_with_the_size)
 Test(collective, groups_share_a_link_that_they_all_cross)
 {
     clv_cluster *c = sim_cluster(arena, 4);
-    clv_link links[] = { { "fast", 0, 1, 100e9, 10 }, { "fast", 1, 0, 100e9, 10 },
-                         { "fast", 2, 3, 100e9, 10 }, { "fast", 3, 2, 100e9, 10 },
-                         { "wire", 1, 2, 1e9, 100 },  { "wire", 2, 1, 1e9, 100 } };
+    clv_link links[] = { { "fast", 0, 1, { 100e9, 10, 1, CLV_ASSUMED } },
+                         { "fast", 1, 0, { 100e9, 10, 1, CLV_ASSUMED } },
+                         { "fast", 2, 3, { 100e9, 10, 1, CLV_ASSUMED } },
+                         { "fast", 3, 2, { 100e9, 10, 1, CLV_ASSUMED } },
+                         { "wire", 1, 2, { 1e9, 100, 1, CLV_ASSUMED } },
+                         { "wire", 2, 1, { 1e9, 100, 1, CLV_ASSUMED } } };
     cr_assert_eq(clv_routes_by_links(c, "test", links, 6, arena, NULL), CLV_OK);
     const clv_comms *comms = comms_of("2x2", c);
     double bytes = 1e9;

@@ -16,7 +16,8 @@ TestSuite(cross, .init = open_arena, .fini = close_arena);
 static clv_cluster *nodes_of(int32_t n)
 {
     clv_cluster *c = sim_cluster(arena, 2 * n);
-    clv_level levels[] = { { "near", n, 100e9, 1000 }, { "far", 2, 10e9, 5000 } };
+    clv_level levels[] = { { "near", n, { 100e9, 1000, 1, CLV_ASSUMED } },
+                           { "far", 2, { 10e9, 5000, 1, CLV_ASSUMED } } };
     cr_assert_eq(clv_routes_by_levels(c, levels, 2, arena, NULL), CLV_OK);
     return c;
 }

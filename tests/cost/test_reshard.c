@@ -24,7 +24,8 @@ TestSuite(reshard, .init = open_arena, .fini = close_arena);
 static clv_cluster *two_levels(int32_t inner, int32_t outer)
 {
     clv_cluster *c = sim_cluster(arena, inner * outer);
-    clv_level levels[] = { { "near", inner, 100e9, 1000 }, { "far", outer, 10e9, 5000 } };
+    clv_level levels[] = { { "near", inner, { 100e9, 1000, 1, CLV_ASSUMED } },
+                           { "far", outer, { 10e9, 5000, 1, CLV_ASSUMED } } };
     cr_assert_eq(clv_routes_by_levels(c, levels, 2, arena, NULL), CLV_OK);
     return c;
 }

@@ -12,7 +12,8 @@ static clv_plan_layouts layouts;
 static clv_plan plan;
 
 /* Four devices that send 1 KB in 1 us, after 10 us; the last one in 2 us. */
-static const clv_device_kind kinds[] = { { .host = { 1e9, 10000 } }, { .host = { 5e8, 10000 } } };
+static const clv_device_kind kinds[] = { { .host = { 1e9, 10000, 1, CLV_FITTED } },
+                                         { .host = { 1e9, 10000, 0.5, CLV_ASSUMED } } };
 static const clv_device devices[] = { { 0, "d0" }, { 0, "d1" }, { 0, "d2" }, { 1, "d3" } };
 static const clv_cluster cluster = {
     .n_kinds = 2, .n_devices = 4, .kinds = kinds, .devices = devices
@@ -90,6 +91,7 @@ Test(host_copies, go_to_each_stage_that_reads_and_come_from_the_one_that_writes)
     is(&h->outputs[0], "c 3: 1000 B 12000 ns");
     is(&h->outputs[1], "a 0: 1000 B 11000 ns");
     cr_expect_eq(h->inputs_ns, 12000, "links work side by side");
+    cr_expect_eq(h->basis, CLV_ASSUMED, "one of the links is");
     cr_expect_eq(h->outputs_ns, 12000);
 }
 
@@ -99,6 +101,7 @@ Test(host_copies, to_one_device_go_one_after_another)
                                 NULL },
          (const int32_t[]){ 0, 0 });
     const clv_plan_host_copies *h = find();
+    cr_expect_eq(h->basis, CLV_FITTED);
     cr_expect_eq(h->inputs_ns, 11000 + 12000);
     cr_expect_eq(h->outputs_ns, 11000 + 12000);
 }

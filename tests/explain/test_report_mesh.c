@@ -18,7 +18,8 @@ static void set_up(void)
     arena = clv_arena_new(NULL, 0);
     mesh_plan_init(&m);
     for (int i = 0; i < 4; i++)
-        transfers[i] = (clv_plan_transfer){ "act", m.order[i], m.order[4 + i], 2048, 700 };
+        transfers[i] =
+            (clv_plan_transfer){ "act", m.order[i], m.order[4 + i], 2048, 700, CLV_ASSUMED };
     m.plan.transfers = transfers;
     m.plan.n_transfers = 4;
 }

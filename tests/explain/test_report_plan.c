@@ -32,8 +32,8 @@ static void set_up(void)
                                     .n_sharding_nodes = 1 };
     devices[1] = (clv_plan_device){ .name = "gpu1", .kind = "h100-sxm", .stage = 1, .n_ops = 388 };
     devices[2] = (clv_plan_device){ .name = "gpu2", .kind = "h100-sxm", .stage = -1 };
-    transfers[0] = (clv_plan_transfer){ "small", 0, 1, 10, 2000 };
-    transfers[1] = (clv_plan_transfer){ "large", 0, 1, 4 << 20, 12000 };
+    transfers[0] = (clv_plan_transfer){ "small", 0, 1, 10, 2000, CLV_FITTED };
+    transfers[1] = (clv_plan_transfer){ "large", 0, 1, 4 << 20, 12000, CLV_FITTED };
     plan = (clv_plan){ .model = "vit.onnx",
                        .cluster = "dgx-h100",
                        .compiler = "builtin",
@@ -108,7 +108,7 @@ Test(report_plan, gives_inputs_and_outputs_beside_the_latency)
     static const int32_t both[] = { 0, 1 };
     static const clv_plan_host_copy in[] = { { "ids", both, 2, 512, 10008 },
                                              { "mask", both, 2, 512, 10008 } };
-    static const clv_plan_host_copies copies = { in, in, 2, 0, 20016, 0 };
+    static const clv_plan_host_copies copies = { in, in, 2, 0, 20016, 0, CLV_ASSUMED };
     says_not("in and out");
     plan.host_copies = &copies;
     says("\nin and out  1.000 KiB in, 20.0 us; 0 B out, 0 ns; not in the latency\n");
@@ -244,9 +244,12 @@ Test(report_plan, shows_the_largest_transfers_first)
 {
     const char *all = text();
     cr_expect(strstr(all, "large  ") < strstr(all, "small  "), "%s", all);
+    says(" a run; bandwidth fitted\n");
+    transfers[1].basis = CLV_ASSUMED;
+    says(" a run; bandwidth partly assumed\n");
     says("2 transfers, 4");
     transfers[0].bytes = CLV_PLAN_UNKNOWN;
-    says("2 transfers\n");
+    says("2 transfers; bandwidth partly assumed\n");
 }
 
 Test(report_plan, reports_what_was_left_out_of_the_sums)

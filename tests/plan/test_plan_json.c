@@ -20,11 +20,12 @@ static clv_plan two_stages(void)
     static const int32_t device_of[] = { 0, 0, 0, 1, 1 };
     static const char *nodes[] = { "/layer/Add_1", "it's" };
     static clv_plan_device devices[3];
-    static clv_plan_transfer transfers[] = { { "x1", 0, 1, 4096, 2500 } };
+    static clv_plan_transfer transfers[] = { { "x1", 0, 1, 4096, 2500, CLV_FITTED } };
     static const int32_t both[] = { 0, 1 };
     static const clv_plan_host_copy copies[] = { { "ids", both, 2, 512, 10008 },
                                                  { "y", both + 1, 1, 64, 10001 } };
-    static const clv_plan_host_copies host_copies = { copies, copies + 1, 1, 1, 10008, 10001 };
+    static const clv_plan_host_copies host_copies = { copies, copies + 1, 1,           1,
+                                                      10008,  10001,      CLV_MEASURED };
     static const char *bindings[] = { "batch=8" }, *notes[] = { "a \"note\"\n\x01" };
 
     devices[0] = (clv_plan_device){ .name = "gpu0",
@@ -106,9 +107,11 @@ Test(plan_json, gives_back_every_field)
     cr_assert_str_eq(back->transfers[0].tensor, "x1");
     cr_assert_eq(back->transfers[0].to, 1);
     cr_assert_eq(back->transfers[0].bytes, 4096);
+    cr_assert_eq(back->transfers[0].basis, CLV_FITTED);
     const clv_plan_host_copies *copies = back->host_copies;
     cr_assert(copies && copies->n_inputs == 1 && copies->n_outputs == 1);
     cr_assert(copies->inputs_ns == 10008 && copies->outputs_ns == 10001);
+    cr_assert_eq(copies->basis, CLV_MEASURED);
     cr_assert_str_eq(copies->inputs[0].tensor, "ids");
     cr_assert_eq(copies->inputs[0].n_devices, 2);
     cr_assert_eq(copies->outputs[0].devices[0], 1);
@@ -447,6 +450,7 @@ Test(plan_json, reports_what_is_wrong_with_inputs_and_outputs)
         { "[0,1]", "[0,3]", "host_copies.inputs[0].devices[1] is 3" },
         { "[0,1]", "[1,0]", "is 0 after 1, expected each device once" },
         { "\"inputs_ns\"", "\"input_ns\"", "input_ns" },
+        { "\"measured\"", "\"guessed\"", "'guessed' is not one of 'assumed', 'fitted'" },
         { "\"tensor\": \"ids\"", "\"name\": \"ids\"", "name" },
     };
     clv_plan plan = two_stages();

@@ -235,9 +235,10 @@ Test(mesh, link_levels_from_the_innermost)
 Test(mesh, more_levels_than_axes)
 {
     clv_cluster *c = sim_cluster(arena, 24);
-    clv_level four[] = {
-        { "a", 2, 100e9, 1 }, { "b", 3, 50e9, 1 }, { "c", 2, 10e9, 1 }, { "d", 2, 1e9, 1 }
-    };
+    clv_level four[] = { { "a", 2, { 100e9, 1, 1, CLV_ASSUMED } },
+                         { "b", 3, { 50e9, 1, 1, CLV_ASSUMED } },
+                         { "c", 2, { 10e9, 1, 1, CLV_ASSUMED } },
+                         { "d", 2, { 1e9, 1, 1, CLV_ASSUMED } } };
     cr_assert_eq(clv_routes_by_levels(c, four, 4, arena, NULL), CLV_OK);
     clv_link_levels levels = levels_of(c, NULL, 0);
     cr_assert_eq(levels.n_levels, 4);
@@ -249,9 +250,12 @@ Test(mesh, more_levels_than_axes)
 Test(mesh, neighbours_in_the_mesh_are_those_that_fast_links_join)
 {
     clv_cluster *c = sim_cluster(arena, 4);
-    clv_link links[] = { { "fast", 0, 2, 100e9, 1 }, { "fast", 2, 0, 100e9, 1 },
-                         { "fast", 1, 3, 100e9, 1 }, { "fast", 3, 1, 100e9, 1 },
-                         { "slow", 2, 1, 1e9, 1 },   { "slow", 1, 2, 1e9, 1 } };
+    clv_link links[] = { { "fast", 0, 2, { 100e9, 1, 1, CLV_ASSUMED } },
+                         { "fast", 2, 0, { 100e9, 1, 1, CLV_ASSUMED } },
+                         { "fast", 1, 3, { 100e9, 1, 1, CLV_ASSUMED } },
+                         { "fast", 3, 1, { 100e9, 1, 1, CLV_ASSUMED } },
+                         { "slow", 2, 1, { 1e9, 1, 1, CLV_ASSUMED } },
+                         { "slow", 1, 2, { 1e9, 1, 1, CLV_ASSUMED } } };
     cr_assert_eq(clv_routes_by_links(c, "test", links, 6, arena, NULL), CLV_OK);
     clv_link_levels levels = levels_of(c, NULL, 0);
     const int32_t want[] = { 0, 2, 1, 3 };
@@ -275,7 +279,8 @@ Test(mesh, all_forms_keep_to_the_levels)
     cr_assert_str_eq(forms(&levels, 3), "16 2x8 4x4 8x2 2x2x4 2x4x2 4x2x2");
     levels = levels_of(sim_cluster(arena, 12), NULL, 0);
     cr_assert_str_eq(forms(&levels, 2), "12 2x6 3x4 4x3 6x2");
-    clv_level six_by_two[] = { { "a", 6, 100e9, 1 }, { "b", 2, 1e9, 1 } };
+    clv_level six_by_two[] = { { "a", 6, { 100e9, 1, 1, CLV_ASSUMED } },
+                               { "b", 2, { 1e9, 1, 1, CLV_ASSUMED } } };
     clv_cluster *c = sim_cluster(arena, 12);
     cr_assert_eq(clv_routes_by_levels(c, six_by_two, 2, arena, NULL), CLV_OK);
     levels = levels_of(c, NULL, 0);

@@ -10,7 +10,7 @@ clv_cluster *sim_cluster(clv_arena *arena, int32_t n)
     clv_cluster *c = CLV_NEW(arena, clv_cluster);
     clv_device *d = CLV_NEW_ARRAY(arena, clv_device, n);
     clv_device_kind *kind = CLV_NEW(arena, clv_device_kind);
-    clv_level level = { "wire", n, 1e9, 1000 };
+    clv_level level = { "wire", n, { 1e9, 1000, 1, CLV_ASSUMED } };
     kind->name = "chip";
     for (int32_t i = 0; i < n; i++)
         d[i].name = clv_arena_printf(arena, "d%d", (int)i);
