@@ -565,8 +565,8 @@ Test(shards_check, a_backward_pass_is_split_by_the_rules_of_its_own_operators)
 {
     net n = { .m = onnx_new(8, 17) };
     n.g = onnx_main(n.m);
-    onnx_input(n.g, "x", 1, "65536,1024");
-    onnx_input(n.g, "g", 1, "65536,1024");
+    onnx_input(n.g, "x", 1, "131072,1024");
+    onnx_input(n.g, "g", 1, "131072,1024");
     onnx_weight(n.g, "w", 1, "1024,1024");
     onnx_node(n.g, "MatMul", "up", "x,w", "y");
     onnx_node(n.g, "Transpose", "x_turned", "x", "x_t");
@@ -574,9 +574,9 @@ Test(shards_check, a_backward_pass_is_split_by_the_rules_of_its_own_operators)
     onnx_node(n.g, "MatMul", "up_grad_w", "x_t,g", "w.grad");
     onnx_node(n.g, "MatMul", "up_grad_x", "g,w_t", "x.grad");
     onnx_node(n.g, "Sub", "update", "w,w.grad", "w_new");
-    onnx_output(n.g, "y", 1, "65536,1024");
+    onnx_output(n.g, "y", 1, "131072,1024");
     onnx_output(n.g, "w_new", 1, "1024,1024");
-    onnx_output(n.g, "x.grad", 1, "65536,1024");
+    onnx_output(n.g, "x.grad", 1, "131072,1024");
     write_net(&n);
     free(says(0, "plan --runtime none --mesh 4 --devices 4 -o a.onnx m.onnx"));
     char *out = says(0, "shards --check a.onnx");
