@@ -15,19 +15,27 @@
 
 /* How far neighbours may bend away from each other, and from which error on a row counts less, by
  * which power: rows of experts have a tail of kernels that were chosen badly. */
-static const struct {
+typedef struct {
     double penalty, width, power;
-} settings[CLV_N_TIMED] = {
+} settings;
+
+static const settings of_kind[CLV_N_TIMED] = {
     [CLV_TIMED_PRODUCT] = { 0.05, 0.005, 1 },       [CLV_TIMED_PREFILL] = { 0.01, 0.02, 1 },
     [CLV_TIMED_DECODE] = { 0.01, 0.02, 1 },         [CLV_TIMED_DECODE_GROUPED] = { 0.01, 0.02, 1 },
     [CLV_TIMED_DECODE_SHARED] = { 0.01, 0.02, 1 },  [CLV_TIMED_EXPERTS] = { 0.05, 0.05, 1.6 },
     [CLV_TIMED_EXPERTS_EVEN] = { 0.05, 0.05, 1.6 }, [CLV_TIMED_COLLECTIVE] = { 0.01, 0.005, 1 },
 };
 
+/* Where products are off by more on one in twenty rows left out, they differ from size to size or
+ * contradict each other: more numbers are spent on them, and pools have medians. */
+#define FINER_ABOVE 0.25
+static const settings of_finer_products = { 0.05, 0.02, 1 };
+
 /* Rows of one table. */
 typedef struct {
     const clv_measured_row *const *rows;
     int32_t n;
+    bool finer;
 } group;
 
 /* -- one table -- */
@@ -87,9 +95,11 @@ static clv_status fit_group(const group *g, const clv_device_kind *device, bool 
     const clv_measured_row *first = g->rows[0];
     const clv_timed_point *of = &first->point;
     clv_roofline floor = clv_device_floor(device, of->dtype);
-    clv_table_fit how = { .penalty = settings[of->kind].penalty,
-                          .width = settings[of->kind].width,
-                          .power = settings[of->kind].power };
+    const settings *s = g->finer ? &of_finer_products : &of_kind[of->kind];
+    clv_table_fit how = { .penalty = s->penalty,
+                          .width = s->width,
+                          .power = s->power,
+                          .pooling = g->finer ? CLV_POOL_MEDIANS : CLV_POOL_MEANS };
     clv_fit_rows rows;
     clv_grid grid;
     const double *ns = NULL;
@@ -105,7 +115,7 @@ static clv_status fit_group(const group *g, const clv_device_kind *device, bool 
                               .p95_error = -1 };
     if (rows.n == 0)
         return CLV_OK;
-    CLV_TRY(clv_measured_knots(of, rows.at, rows.n, arena, &grid, err));
+    CLV_TRY(clv_measured_knots(of->kind, g->finer, &rows, arena, &grid, err));
     CLV_TRY(reference_at_knots(&grid, of, &floor, arena, &how, err));
     CLV_TRY(clv_table_fit_rows(&grid, &rows, &how, arena, &ns, err));
     return clv_time_table_init(&grid, ns, arena, &ret->table, err);
@@ -133,7 +143,7 @@ static int by_table_and_place(const void *a, const void *b)
     return d ? d : (x > y) - (x < y); /* both stand in one array */
 }
 
-static clv_status group_rows(const clv_measured_rows *rows, clv_arena *arena, const group **ret,
+static clv_status group_rows(const clv_measured_rows *rows, clv_arena *arena, group **ret,
                              int32_t *ret_n, clv_error *err)
 {
     const clv_measured_row **sorted = CLV_NEW_ARRAY(arena, const clv_measured_row *, rows->n);
@@ -149,7 +159,7 @@ static clv_status group_rows(const clv_measured_rows *rows, clv_arena *arena, co
             continue;
         if (!CLV_PUSH_ROOM(arena, groups, n, cap))
             return clv_fail_nomem(err, "a fit");
-        groups[n++] = (group){ sorted + first, i - first };
+        groups[n++] = (group){ .rows = sorted + first, .n = i - first };
         first = i;
     }
     *ret = groups;
@@ -159,9 +169,42 @@ static clv_status group_rows(const clv_measured_rows *rows, clv_arena *arena, co
 
 typedef struct {
     const clv_device_kind *device;
-    const group *groups;
+    clv_measured_rows left_out;
+    group *groups;
     int32_t n;
 } job;
+
+/* Of a table made without some rows, on these; rows 0: none of them is for it. */
+static clv_status error_on(const job *j, const clv_timed_table *table, clv_arena *arena,
+                           clv_measured_error *ret, clv_error *err)
+{
+    clv_kernel_times one = { .n = 1, .at = table };
+    clv_measured_errors errors;
+    CLV_TRY(clv_measured_score(&j->left_out, &one, j->device, arena, &errors, err));
+    *ret = errors.n > 0 ? errors.at[0] : (clv_measured_error){ .rows = 0 };
+    return CLV_OK;
+}
+
+/* A finer table of products in the place of one, where the rows left out of both say so. */
+static clv_status refine(const job *j, group *g, clv_arena *arena, clv_timed_table *table,
+                         clv_error *err)
+{
+    group finer = { g->rows, g->n, true };
+    clv_timed_table other;
+    clv_measured_error before, after;
+    if (table->kind != CLV_TIMED_PRODUCT || table->rows == 0)
+        return CLV_OK;
+    CLV_TRY(error_on(j, table, arena, &before, err));
+    if (before.rows == 0 || before.p95 <= FINER_ABOVE)
+        return CLV_OK;
+    CLV_TRY(fit_group(&finer, j->device, false, arena, &other, err));
+    CLV_TRY(error_on(j, &other, arena, &after, err));
+    if (after.p95 < before.p95) {
+        *g = finer;
+        *table = other;
+    }
+    return CLV_OK;
+}
 
 static clv_status fit_memory(const job *j, clv_arena *arena, clv_timed_table *tables, int32_t *n,
                              clv_error *err)
@@ -183,15 +226,18 @@ typedef struct {
     int32_t n;
 } tables;
 
-/* all: of all rows, and memory and start too. */
+/* all: of all rows, and memory and start too; else it is found which are to be finer. */
 static clv_status fit_tables(const job *j, bool all, clv_arena *arena, tables *ret, clv_error *err)
 {
     tables t = { CLV_NEW_ARRAY(arena, clv_timed_table, j->n + 2), 0 };
     if (!t.at)
         return clv_fail_nomem(err, "tables of times");
     for (int32_t i = 0; i < j->n; i++) {
-        CLV_TRY(fit_group(&j->groups[i], j->device, all, arena, &t.at[t.n], err));
-        t.n += t.at[t.n].rows > 0;
+        clv_timed_table *table = &t.at[t.n];
+        CLV_TRY(fit_group(&j->groups[i], j->device, all, arena, table, err));
+        if (!all)
+            CLV_TRY(refine(j, &j->groups[i], arena, table, err));
+        t.n += table->rows > 0;
     }
     if (all)
         CLV_TRY(fit_memory(j, arena, t.at, &t.n, err));
@@ -209,19 +255,17 @@ static bool are_alike(const clv_timed_table *a, const clv_timed_table *b)
 }
 
 /* Of a final table: what the one made without some rows was off by on these. */
-static clv_status note_error(const clv_measured_rows *left_out, const tables *partial,
-                             const clv_device_kind *device, clv_arena *arena, clv_timed_table *ret,
-                             clv_error *err)
+static clv_status note_error(const job *j, const tables *partial, clv_arena *arena,
+                             clv_timed_table *ret, clv_error *err)
 {
-    clv_measured_errors errors;
+    clv_measured_error error;
     for (int32_t i = 0; i < partial->n; i++) {
-        clv_kernel_times one = { .n = 1, .at = &partial->at[i] };
         if (!are_alike(&partial->at[i], ret))
             continue;
-        CLV_TRY(clv_measured_score(left_out, &one, device, arena, &errors, err));
-        if (errors.n > 0) {
-            ret->median_error = errors.at[0].median;
-            ret->p95_error = errors.at[0].p95;
+        CLV_TRY(error_on(j, &partial->at[i], arena, &error, err));
+        if (error.rows > 0) {
+            ret->median_error = error.median;
+            ret->p95_error = error.p95;
         }
     }
     return CLV_OK;
@@ -246,15 +290,14 @@ clv_status clv_measured_fit(const clv_measured_rows *rows, const clv_device_kind
 {
     job j = { .device = device };
     tables partial = { NULL, 0 }, final = { NULL, 0 };
-    clv_measured_rows left_out;
     CLV_TRY(group_rows(rows, arena, &j.groups, &j.n, err));
-    CLV_TRY(rows_left_out(rows, arena, &left_out, err));
+    CLV_TRY(rows_left_out(rows, arena, &j.left_out, err));
     CLV_TRY(fit_tables(&j, false, arena, &partial, err));
-    CLV_TRY(clv_measured_score(&left_out, &(clv_kernel_times){ .n = partial.n, .at = partial.at },
+    CLV_TRY(clv_measured_score(&j.left_out, &(clv_kernel_times){ .n = partial.n, .at = partial.at },
                                device, arena, ret_errors, err));
     CLV_TRY(fit_tables(&j, true, arena, &final, err));
     for (int32_t i = 0; i < final.n; i++)
-        CLV_TRY(note_error(&left_out, &partial, device, arena, &final.at[i], err));
+        CLV_TRY(note_error(&j, &partial, arena, &final.at[i], err));
     *ret = (clv_kernel_times){ .n = final.n, .at = final.at };
     return CLV_OK;
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 /* Chosen by cross-validation on five NVIDIA accelerators (docs/calibration.md), for fewer than 1500
- * numbers a table. Ends of lists and axes are 0. */
+ * numbers a table, and 2700 where it is finer. Ends of lists and axes are 0. */
 
 #define KNOTS_MAX 32
 #define APART     1.09 /* knots that stand closer say the same */
@@ -14,6 +14,12 @@ static const axis_knots products[] = {
     { 1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 32768 },
     { 32, 128, 256, 512, 1024, 2048, 3584, 5120, 7168, 10240, 16384, 65536 },
     { 32, 128, 256, 512, 1024, 2048, 4096, 7168, 12288, 65536 },
+};
+/* m: one row, which a kernel of its own multiplies, and the powers of two that tiles have. */
+static const axis_knots finer_products[] = {
+    { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768 },
+    { 32, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 5120, 7168, 10240, 16384, 65536 },
+    { 32, 128, 256, 512, 1024, 2048, 3584, 5120, 7168, 10240, 16384, 65536 },
 };
 static const axis_knots prefill[] = {
     { 64, 128, 256 },
@@ -91,28 +97,29 @@ static int32_t known_knots(const double *known, double first, double last, doubl
     return n;
 }
 
-clv_status clv_measured_knots(const clv_timed_point *of, const double *at, int32_t n,
+clv_status clv_measured_knots(clv_timed kind, bool finer, const clv_fit_rows *rows,
                               clv_arena *arena, clv_grid *ret, clv_error *err)
 {
-    const clv_timed_kind *kind = clv_timed_kind_of(of->kind);
-    clv_grid grid = { .n_axes = kind->n_axes };
-    double *sizes = CLV_NEW_ARRAY(arena, double, n);
+    const clv_timed_kind *form = clv_timed_kind_of(kind);
+    const axis_knots *known = finer && kind == CLV_TIMED_PRODUCT ? finer_products : lists[kind];
+    clv_grid grid = { .n_axes = form->n_axes };
+    double *sizes = CLV_NEW_ARRAY(arena, double, rows->n);
     if (!sizes)
         return clv_fail_nomem(err, "a table of times");
-    for (int32_t a = 0; a < kind->n_axes; a++) {
+    for (int32_t a = 0; a < form->n_axes; a++) {
         double *knots = CLV_NEW_ARRAY(arena, double, KNOTS_MAX), chosen[KNOTS_MAX];
         if (!knots)
             return clv_fail_nomem(err, "a table of times");
-        for (int32_t i = 0; i < n; i++)
-            sizes[i] = at[(int64_t)i * kind->n_axes + a];
-        int32_t n_sizes = list_sizes(sizes, n, knots);
-        int32_t n_chosen = known_knots(lists[of->kind][a], sizes[0], sizes[n - 1], chosen);
+        for (int32_t i = 0; i < rows->n; i++)
+            sizes[i] = rows->at[(int64_t)i * form->n_axes + a];
+        int32_t n_sizes = list_sizes(sizes, rows->n, knots);
+        int32_t n_chosen = known_knots(known[a], sizes[0], sizes[rows->n - 1], chosen);
         if (n_sizes > n_chosen)
             for (int32_t i = 0; i < n_chosen; i++)
                 knots[i] = chosen[i];
         grid.axes[a] = (clv_axis){ .knots = knots,
                                    .n = n_sizes > n_chosen ? n_chosen : n_sizes,
-                                   .power = kind->powers[a] };
+                                   .power = form->powers[a] };
     }
     CLV_TRY(clv_grid_init(&grid, arena, err));
     *ret = grid;

@@ -92,7 +92,7 @@ clv_status clv_memory_fit(const clv_fit_rows *rows, double bytes_per_s, clv_aren
     grid.axes[0].n = reads(rows, start, bytes_per_s * REACHED * 1e-9, scratch, knots, ns);
     if (grid.axes[0].n > 0) {
         CLV_TRY(clv_grid_init(&grid, arena, err));
-        CLV_TRY(clv_make_monotone(&grid, arena, ns, err));
+        CLV_TRY(clv_make_monotone(&grid, CLV_POOL_MEANS, arena, ns, err));
         for (int32_t i = 0; i < grid.n; i++)
             ns[i] = clv_round_digits(exp(ns[i]), 3);
         tables[*n].rows = rows->n;

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ROUNDS   6    /* of new weights */
@@ -205,41 +206,67 @@ static clv_status solve_rounds(fit *f, clv_arena *arena, clv_error *err)
 
 /* -- monotone -- */
 
-/* Runs of pooled values, by their mean and length. */
+/* Runs of pooled values: what stands for them, the first and how many. */
 typedef struct {
-    double mean;
-    int32_t n;
+    double value;
+    int32_t first, n;
 } pool;
 
-static void pool_line(double *values, int32_t n, int32_t stride, pool *pools)
+typedef struct {
+    clv_pooling pooling;
+    pool *pools;    /* as many as the longest line has values */
+    double *sorted; /* as many */
+} pooler;
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of a run of values. The lower of two in the middle: unlike their mean, it keeps the order on
+ * other axes. */
+static double median_of(const double *values, int32_t n, int32_t stride, double *sorted)
+{
+    for (int32_t i = 0; i < n; i++)
+        sorted[i] = values[i * stride];
+    qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+    return sorted[(n - 1) / 2];
+}
+
+static void pool_line(const pooler *p, double *values, int32_t n, int32_t stride)
 {
     int32_t n_pools = 0, at = 0;
     for (int32_t i = 0; i < n; i++) {
-        pools[n_pools++] = (pool){ values[i * stride], 1 };
-        while (n_pools > 1 && pools[n_pools - 2].mean > pools[n_pools - 1].mean) {
-            pool *a = &pools[n_pools - 2], b = pools[n_pools - 1];
-            a->mean = (a->mean * a->n + b.mean * b.n) / (a->n + b.n);
+        p->pools[n_pools++] = (pool){ values[i * stride], i, 1 };
+        while (n_pools > 1 && p->pools[n_pools - 2].value > p->pools[n_pools - 1].value) {
+            pool *a = &p->pools[n_pools - 2], b = p->pools[n_pools - 1];
+            double mean = (a->value * a->n + b.value * b.n) / (a->n + b.n);
             a->n += b.n;
+            a->value = p->pooling == CLV_POOL_MEANS
+                           ? mean
+                           : median_of(values + a->first * stride, a->n, stride, p->sorted);
             n_pools--;
         }
     }
-    for (int32_t p = 0; p < n_pools; p++)
-        for (int32_t i = 0; i < pools[p].n; i++)
-            values[at++ * stride] = pools[p].mean;
+    for (int32_t i = 0; i < n_pools; i++)
+        for (int32_t j = 0; j < p->pools[i].n; j++)
+            values[at++ * stride] = p->pools[i].value;
 }
 
-clv_status clv_make_monotone(const clv_grid *grid, clv_arena *scratch, double *values,
-                             clv_error *err)
+clv_status clv_make_monotone(const clv_grid *grid, clv_pooling pooling, clv_arena *scratch,
+                             double *values, clv_error *err)
 {
     clv_mark mark = clv_arena_mark(scratch);
-    pool *pools = CLV_NEW_ARRAY(scratch, pool, grid->n);
-    if (!pools)
+    pooler p = { pooling, CLV_NEW_ARRAY(scratch, pool, grid->n),
+                 CLV_NEW_ARRAY(scratch, double, grid->n) };
+    if (!p.pools || !p.sorted)
         return clv_fail_nomem(err, "a fit");
     for (int32_t a = 0; a < grid->n_axes; a++) {
         const clv_axis *axis = &grid->axes[a];
         for (int32_t i = 0; i < grid->n; i++)
             if (i / axis->stride % axis->n == 0)
-                pool_line(values + i, axis->n, axis->stride, pools);
+                pool_line(&p, values + i, axis->n, axis->stride);
     }
     /* means of pools are rounded, so the order may be off in the last digit */
     for (int32_t a = 0; a < grid->n_axes; a++) {
@@ -280,7 +307,7 @@ clv_status clv_table_fit_rows(const clv_grid *grid, const clv_fit_rows *rows,
         ns[i] = ns[i] < log(MOST_NS) ? ns[i] : log(MOST_NS);
     }
     clv_arena_rewind(arena, mark);
-    CLV_TRY(clv_make_monotone(grid, arena, ns, err));
+    CLV_TRY(clv_make_monotone(grid, how->pooling, arena, ns, err));
     for (int32_t i = 0; i < grid->n; i++)
         ns[i] = clv_round_digits(exp(ns[i]), DIGITS);
     *ret = ns;

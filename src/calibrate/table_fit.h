@@ -11,6 +11,9 @@
  * aside. Then knots are raised to the floor, and pooled till no time falls along any axis: adjacent
  * violators (M. Ayer et al., 1955) with equal weights on each line, axis by axis, which keeps the
  * order on the axes before. Rows measured, the fit and the same bytes: no chance, no clock.
+ *
+ * Pools have the mean of their knots, or the middle one (T. Robertson, P. Waltman, 1968): where
+ * rows contradict each other, most keep their time, and the few do not draw them along.
  */
 #ifndef CLV_CALIBRATE_TABLE_FIT_H
 #define CLV_CALIBRATE_TABLE_FIT_H
@@ -23,10 +26,13 @@ typedef struct {
     const double *ns; /* above 0 */
 } clv_fit_rows;
 
+typedef enum { CLV_POOL_MEANS, CLV_POOL_MEDIANS } clv_pooling;
+
 typedef struct {
     const double *reference_ns; /* at each place of the grid, above 0 */
     const double *floor_ns;     /* at each place: never below it; NULL: none */
     double penalty, width, power;
+    clv_pooling pooling;
 } clv_table_fit;
 
 /* ns at each place of the grid, of 3 digits, none below another that is no larger on all axes.
@@ -36,9 +42,10 @@ clv_status clv_table_fit_rows(const clv_grid *grid, const clv_fit_rows *rows,
                               const clv_table_fit *how, clv_arena *arena, const double **ret,
                               clv_error *err);
 
-/* Pools times along all axes till none falls. In place. O(axes * places). */
-clv_status clv_make_monotone(const clv_grid *grid, clv_arena *scratch, double *values,
-                             clv_error *err);
+/* Pools times along all axes till none falls. In place. O(axes * places), by medians times the
+ * knots of an axis and their logarithm. */
+clv_status clv_make_monotone(const clv_grid *grid, clv_pooling pooling, clv_arena *scratch,
+                             double *values, clv_error *err);
 /* To so many digits, half away from 0; keeps the order. */
 double clv_round_digits(double v, int digits);
 

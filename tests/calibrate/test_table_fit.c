@@ -84,7 +84,7 @@ static clv_table_fit form_of(const clv_grid *grid)
     double *reference = CLV_NEW_ARRAY(arena, double, grid->n);
     for (int i = 0; i < grid->n; i++)
         reference[i] = 500 + a_knots[i / 5] * b_knots[i % 5];
-    return (clv_table_fit){ reference, NULL, 0.05, 0.005, 1 };
+    return (clv_table_fit){ reference, NULL, 0.05, 0.005, 1, CLV_POOL_MEANS };
 }
 
 Test(table_fit, finds_a_function_that_grows)
@@ -120,7 +120,7 @@ Test(table_fit, without_rows_it_is_the_reference)
 Test(table_fit, one_row_and_equal_rows)
 {
     clv_grid grid = grid_of();
-    clv_table_fit how = { ones(grid.n, 1000), NULL, 0.05, 0.005, 1 };
+    clv_table_fit how = { ones(grid.n, 1000), NULL, 0.05, 0.005, 1, CLV_POOL_MEANS };
     double at[20], ns[10];
     for (int i = 0; i < 10; i++) {
         at[2 * i] = 10;
@@ -161,12 +161,46 @@ Test(table_fit, any_times_are_made_monotone)
             values[i] = rand() % 1000;
             before += values[i];
         }
-        cr_assert_eq(clv_make_monotone(&grid, arena, values, NULL), CLV_OK);
+        cr_assert_eq(clv_make_monotone(&grid, CLV_POOL_MEANS, arena, values, NULL), CLV_OK);
         clv_time_table t = { grid, values, NULL };
         must_not_fall(&t);
         for (int i = 0; i < 100; i++)
             after += values[i];
         cr_assert_float_eq(after, before, 1e-6, "pooling keeps the sum: nothing is pushed up");
+    }
+}
+
+Test(table_fit, medians_keep_what_most_say)
+{
+    static const double knots[] = { 1, 2, 4, 8, 16, 32, 64 };
+    clv_grid grid = { .n_axes = 1 };
+    grid.axes[0] = (clv_axis){ .knots = knots, .n = 7 };
+    cr_assert_eq(clv_grid_init(&grid, arena, NULL), CLV_OK);
+    double values[] = { 1, 9, 8, 2, 3, 2, 3 }, means[] = { 1, 9, 8, 2, 3, 2, 3 };
+    cr_assert_eq(clv_make_monotone(&grid, CLV_POOL_MEDIANS, arena, values, NULL), CLV_OK);
+    cr_assert_eq(clv_make_monotone(&grid, CLV_POOL_MEANS, arena, means, NULL), CLV_OK);
+    for (int i = 1; i < 7; i++) {
+        cr_expect_float_eq(values[i], 3, 0, "[%d] is %g", i, values[i]);
+        cr_expect_float_eq(means[i], 4.5, 1e-9, "[%d] is %g", i, means[i]);
+    }
+    cr_expect_float_eq(values[0], 1, 0);
+}
+
+Test(table_fit, medians_are_monotone_along_all_axes)
+{
+    clv_grid grid = { .n_axes = 3 };
+    grid.axes[0] = (clv_axis){ .knots = a_knots, .n = 5 };
+    grid.axes[1] = (clv_axis){ .knots = b_knots, .n = 5 };
+    grid.axes[2] = (clv_axis){ .knots = a_knots, .n = 4 };
+    cr_assert_eq(clv_grid_init(&grid, arena, NULL), CLV_OK);
+    srand(5);
+    for (int round = 0; round < 200; round++) {
+        double values[100];
+        for (int i = 0; i < 100; i++)
+            values[i] = rand() % 1000;
+        cr_assert_eq(clv_make_monotone(&grid, CLV_POOL_MEDIANS, arena, values, NULL), CLV_OK);
+        clv_time_table t = { grid, values, NULL };
+        must_not_fall(&t);
     }
 }
 

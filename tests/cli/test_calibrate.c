@@ -213,6 +213,37 @@ Test(calibrate, fits_measured_times)
     free(text);
 }
 
+/* Products of one row are multiplied by another kernel, a tenth as long; or all alike. */
+static void write_products(bool one_row_is_fast)
+{
+    static const int sizes[] = { 64, 256, 1024 };
+    char text[16384];
+    int n = snprintf(text, sizeof text, "dtype,m,n,k,us\n");
+    for (int m = 1; m <= 32768; m *= 2)
+        for (int i = 0; i < 9; i++)
+            n += snprintf(text + n, sizeof text - (size_t)n, "bfloat16,%d,%d,%d,%d\n", m,
+                          sizes[i / 3], sizes[i % 3],
+                          (one_row_is_fast && m == 1 ? 3 : 30) + m / 256 + i);
+    file_write(folder, "gemm.csv", text, (size_t)n);
+}
+
+static void expect_m_axis(const char *begins)
+{
+    run_says(folder, 0, "calibrate", "--measured . --device h200 -o m.json -q", "");
+    char *text = file_text(folder, "m.json", NULL);
+    cr_assert_not_null(text);
+    cr_expect(strstr(text, begins), "expected %s in %.900s", begins, text);
+    free(text);
+}
+
+Test(calibrate, products_that_differ_from_size_to_size_get_more_knots)
+{
+    write_products(false);
+    expect_m_axis("\"axes\":{\"m\":[1,16,64,128,");
+    write_products(true);
+    expect_m_axis("\"axes\":{\"m\":[1,2,4,8,16,32,64,128,");
+}
+
 Test(calibrate, the_same_measured_times_give_the_same_bytes)
 {
     run_says(folder, 0, "calibrate", "--measured " SAMPLE " --device h100-sxm -o a.json -q", "");
