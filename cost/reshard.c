@@ -33,6 +33,10 @@ struct clv_reshard {
     int32_t *heap;     /* layouts, nearest first */
     int32_t *place;    /* in the heap; -1: not in it */
     int32_t n_heap;
+    /* The end that was looked up last: tables are made row by row, from one layout to many. */
+    clv_layout last;
+    int32_t last_at; /* -1: none yet */
+    clv_reduce last_reduce;
 };
 
 /* -- times of steps -- */
@@ -88,7 +92,7 @@ clv_status clv_reshard_make(const clv_comms *comms, const clv_reshard_tensor *te
     clv_reshard *r = CLV_NEW(arena, clv_reshard);
     if (!r)
         return clv_fail_nomem(err, "the layouts of a tensor");
-    *r = (clv_reshard){ .comms = comms, .arena = arena };
+    *r = (clv_reshard){ .comms = comms, .arena = arena, .last_at = -1 };
     CLV_TRY(clv_layouts_make(comms->mesh, tensor->split,
                              (clv_slots){ tensor->more, tensor->n_more }, arena, &r->all, err));
     size_t n = (size_t)r->all->n;
@@ -219,15 +223,17 @@ static clv_status row_through_whole(clv_reshard *r, int32_t from, clv_arena *are
 
 /* -- between two layouts -- */
 
-static clv_reduce reduce_of(const clv_layout *layout)
+/* Of a layout that is `plain` where it is written so, which may have fewer partial axes. */
+static clv_reduce reduce_of(const clv_layout *layout, const clv_layout *plain)
 {
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
-        if (layout->dim[a] == CLV_AXIS_PARTIAL)
+        if (plain->dim[a] == CLV_AXIS_PARTIAL)
             return (clv_reduce)layout->reduce[a];
     return CLV_REDUCE_NONE;
 }
 
-static clv_status find(const clv_reshard *r, const clv_layout *layout, int32_t *ret, clv_error *err)
+static clv_status find(const clv_reshard *r, const clv_layout *layout, int32_t *ret,
+                       clv_reduce *ret_reduce, clv_error *err)
 {
     char text[CLV_LAYOUT_TEXT];
 
@@ -236,20 +242,32 @@ static clv_status find(const clv_reshard *r, const clv_layout *layout, int32_t *
     if (*ret < 0)
         return clv_fail(err, CLV_EUSAGE, "layout %s splits a factor that is not among those known",
                         clv_layout_show(text, layout, r->all->mesh, r->all->tensor.rank));
+    *ret_reduce = reduce_of(layout, &r->all->at[*ret]);
     return CLV_OK;
 }
 
-clv_status clv_reshard_find_ends(const clv_reshard *r, const clv_layout *from, const clv_layout *to,
+/* The same of the layout that a way begins with: r->last_at and r->last_reduce. */
+static clv_status find_last(clv_reshard *r, const clv_layout *layout, clv_error *err)
+{
+    int32_t at;
+    clv_reduce reduce = CLV_REDUCE_NONE;
+    if (r->last_at >= 0 && clv_layout_equal(&r->last, layout))
+        return CLV_OK;
+    CLV_TRY(find(r, layout, &at, &reduce, err));
+    r->last = *layout;
+    r->last_at = at;
+    r->last_reduce = reduce;
+    return CLV_OK;
+}
+
+clv_status clv_reshard_find_ends(clv_reshard *r, const clv_layout *from, const clv_layout *to,
                                  clv_reshard_ends *ret, clv_error *err)
 {
-    clv_layout plain_from, plain_to;
-
-    CLV_TRY(find(r, from, &ret->from, err));
-    CLV_TRY(find(r, to, &ret->to, err));
-    plain_from = clv_layout_plain(from, r->all->mesh);
-    plain_to = clv_layout_plain(to, r->all->mesh);
-    ret->before = reduce_of(&plain_from);
-    ret->after = reduce_of(&plain_to);
+    *ret = (clv_reshard_ends){ .from = -1 };
+    CLV_TRY(find_last(r, from, err));
+    CLV_TRY(find(r, to, &ret->to, &ret->after, err));
+    ret->from = r->last_at;
+    ret->before = r->last_reduce;
     ret->apart = ret->before != CLV_REDUCE_NONE && ret->after != CLV_REDUCE_NONE &&
                  ret->before != ret->after;
     return CLV_OK;

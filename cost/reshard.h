@@ -70,7 +70,7 @@ typedef struct {
 } clv_reshard_ends;
 
 /* CLV_EUSAGE as for clv_reshard_ns(). O(log layouts). */
-clv_status clv_reshard_find_ends(const clv_reshard *r, const clv_layout *from, const clv_layout *to,
+clv_status clv_reshard_find_ends(clv_reshard *r, const clv_layout *from, const clv_layout *to,
                                  clv_reshard_ends *ret, clv_error *err);
 
 #endif

@@ -28,7 +28,7 @@ static int64_t whole_ns(const clv_reshard *r, int32_t from)
                                      : 0);
 }
 
-clv_status clv_reshard_naive(const clv_reshard *r, const clv_layout *from, const clv_layout *to,
+clv_status clv_reshard_naive(clv_reshard *r, const clv_layout *from, const clv_layout *to,
                              clv_naive *ret, clv_error *err)
 {
     const clv_layouts *all = clv_reshard_layouts(r);

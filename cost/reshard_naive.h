@@ -17,7 +17,7 @@ typedef struct {
 } clv_naive;
 
 /* CLV_EUSAGE as for clv_reshard_ns(). O(log layouts). */
-clv_status clv_reshard_naive(const clv_reshard *r, const clv_layout *from, const clv_layout *to,
+clv_status clv_reshard_naive(clv_reshard *r, const clv_layout *from, const clv_layout *to,
                              clv_naive *ret, clv_error *err);
 
 #endif
