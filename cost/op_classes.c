@@ -10,6 +10,8 @@
 static void add_operand(clv_key *k, const clv_operand_factors *o)
 {
     clv_key_add(k, o->rank);
+    clv_key_add(k, o->once);
+    clv_key_add(k, o->sums);
     for (int32_t i = 0; i < o->rank; i++) {
         clv_key_add(k, o->dims[i].n);
         for (int32_t d = 0; d < o->dims[i].n; d++)
@@ -78,6 +80,7 @@ static void add_rule_and_cost(clv_key *k, const clv_factors *f, const clv_op_cos
         clv_key_add(k, f->factors[i].after);
         clv_key_add(k, f->factors[i].even);
         clv_key_add(k, f->factors[i].by_index);
+        clv_key_add(k, f->factors[i].sum);
     }
     for (int32_t i = 0; i < f->n_in; i++)
         add_operand(k, &f->in[i]);

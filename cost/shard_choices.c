@@ -120,7 +120,7 @@ bool clv_choice_next(const clv_factors *f, const clv_mesh *mesh, bool halos, clv
             const clv_factor *factor = &f->factors[c->factor[a]];
             if (factor->size > 1 &&
                 (factor->kind == CLV_FACTOR_PARALLEL || factor->kind == CLV_FACTOR_REDUCED ||
-                 (halos && factor->kind == CLV_FACTOR_HALO)))
+                 factor->kind == CLV_FACTOR_SUMMANDS || (halos && factor->kind == CLV_FACTOR_HALO)))
                 return true;
         }
         c->factor[a] = -1;

@@ -49,7 +49,8 @@ void clv_factor_parts(const clv_factors *f, const clv_mesh *mesh, const int16_t 
     for (int32_t i = 0; i < f->n_factors; i++)
         n_parts[i] = 1;
     for (int32_t a = 0; a < mesh->n_axes; a++)
-        if (factor_of_axis[a] >= 0)
+        if (factor_of_axis[a] >= 0 &&
+            f->factors[factor_of_axis[a]].kind != CLV_FACTOR_SUMMANDS) /* each does all the work */
             n_parts[factor_of_axis[a]] *= mesh->size[a];
 }
 

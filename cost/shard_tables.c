@@ -23,17 +23,6 @@ clv_status clv_shard_tables_new(const clv_shard_space *of, clv_arena *arena, clv
     return clv_layout_lists_init(&t->lists, of->resharder, arena, err);
 }
 
-bool clv_shard_is_known(const clv_types *types, clv_tensor t)
-{
-    const clv_tensor_info *info = clv_tensor_at(types->graph, t);
-    if (types->value && types->value[t.i])
-        return true;
-    if (info->role != CLV_TENSOR_RESULT)
-        return false;
-    int32_t kind = types->graph->ops[info->producer.i].kind;
-    return kind >= 0 && clv_op_def_at(kind)->bytes == CLV_BYTES_CONST;
-}
-
 bool clv_shard_takes_part(const clv_types *types, clv_op op)
 {
     const clv_op_info *info = clv_op_at(types->graph, op);

@@ -7,6 +7,7 @@
 #include "base/int128.h"
 #include "cost/layout_lists.h"
 #include "cost/shard_choices.h"
+#include "sharding/known.h"
 
 /* Of an operator, or of all that are alike. */
 typedef struct {
@@ -34,8 +35,6 @@ typedef struct {
 clv_status clv_shard_tables_new(const clv_shard_space *of, clv_arena *arena, clv_shard_tables **ret,
                                 clv_error *err);
 
-/* Is it known before the run, so that it lies everywhere and is no part of the problem? */
-bool clv_shard_is_known(const clv_types *types, clv_tensor t);
 /* Does an operator have anything to choose? It writes a tensor that is not known before the run. */
 bool clv_shard_takes_part(const clv_types *types, clv_op op);
 

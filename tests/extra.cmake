@@ -199,6 +199,8 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
     endif()
     add_test(NAME lower_examples COMMAND /usr/bin/python3 ${LOWER}/examples.py
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>)
+    add_test(NAME lower_experts COMMAND /usr/bin/python3 ${LOWER}/experts.py
+             $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>)
     add_test(NAME lower_models COMMAND /usr/bin/python3 ${LOWER}/models.py
              $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run> $<TARGET_FILE:lower_layouts>
              ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable

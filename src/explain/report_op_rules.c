@@ -27,7 +27,7 @@ typedef struct {
 static const char *const reduce_words[] = {
     "", "sum", "mean", "maximum", "minimum", "product", "L2 norm", "sum of exponentials"
 };
-static const char *const kind_words[] = { "parallel", "reduced", "whole", "halo" };
+static const char *const kind_words[] = { "parallel", "reduced", "whole", "halo", "summands" };
 
 static clv_status read_case(rule_case *c, clv_arena *arena, clv_error *err)
 {
@@ -124,6 +124,15 @@ static void put_json_case(clv_json_out *out, const rule_case *c)
 
 /* -- both -- */
 
+/* In what the operator is linear, of floating-point numbers; NULL: in nothing. */
+static const char *linear_in(const clv_op_def *def)
+{
+    return def->flags & CLV_OPF_LINEAR     ? "input 0"
+           : def->flags & CLV_OPF_ADDITIVE ? "all inputs together"
+           : def->flags & CLV_OPF_BILINEAR ? "input 0 or input 1"
+                                           : NULL;
+}
+
 typedef struct {
     const char *name; /* NULL: all */
     clv_text *text;   /* one of these two */
@@ -155,7 +164,11 @@ static clv_status list_op(const listing *l, const clv_op_def *def, const char *f
     }
     if (l->json) {
         clv_json_close_array(l->json);
+        if (linear_in(def))
+            clv_json_put_string(l->json, "linear_in", linear_in(def));
         clv_json_close_object(l->json);
+    } else if (l->name && linear_in(def)) {
+        clv_text_printf(l->text, "    parts of a sum go through %s\n", linear_in(def));
     }
     return CLV_OK;
 }

@@ -62,7 +62,11 @@ typedef enum {
     CLV_OPF_RANDOM = 4,         /* two runs differ */
     CLV_OPF_CONTROL = 8,        /* has bodies */
     CLV_OPF_NO_BYTES_COST = 16, /* its initialisers are not weights: shapes, indices */
-    CLV_OPF_COMMUTATIVE = 32
+    CLV_OPF_COMMUTATIVE = 32,
+    /* How outputs follow from floating-point inputs (linear.h); at most one of these: */
+    CLV_OPF_LINEAR = 64,    /* linear in input 0, whatever the others */
+    CLV_OPF_ADDITIVE = 128, /* linear in all of them together: a sum, a concatenation */
+    CLV_OPF_BILINEAR = 256  /* linear in input 0 and in input 1, each for a given other one */
 } clv_op_flags;
 
 typedef struct {

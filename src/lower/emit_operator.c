@@ -189,11 +189,13 @@ static clv_status zero_bias(local_op *l, int32_t k, clv_error *err)
     int64_t dims[CLV_RANK_MAX];
     bool zero = false;
     for (int32_t f = 0; o->once && f < l->f->n_factors; f++) {
-        bool own = false;
+        const clv_factor *one = &l->f->factors[f];
+        bool sums = one->kind == CLV_FACTOR_REDUCED || one->kind == CLV_FACTOR_SUMMANDS;
+        bool own = clv_takes_summands(o, one);
         for (int32_t d = 0; d < o->rank; d++)
             for (int32_t i = 0; i < o->dims[d].n; i++)
                 own = own || o->dims[d].at[i] == f;
-        zero = zero || (l->f->factors[f].kind == CLV_FACTOR_REDUCED && !l->e->first[f] && !own);
+        zero = zero || (sums && !l->e->first[f] && !own);
     }
     if (!zero || l->in[k].n == 0)
         return CLV_OK;

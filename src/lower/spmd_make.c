@@ -236,14 +236,26 @@ static uint32_t axes_between(const clv_layout *a, const clv_layout *b)
     return axes;
 }
 
+/* Axes over which both are partial by the same, so that parts may stay: a mean's parts are no
+ * summands of a sum. */
+static uint32_t axes_that_stay_partial(const clv_layout *a, const clv_layout *b)
+{
+    uint32_t axes = clv_layout_partial_axes(a) & clv_layout_partial_axes(b);
+    for (int32_t x = 0; x < CLV_MESH_AXES_MAX; x++)
+        if (axes >> x & 1 && a->reduce[x] != b->reduce[x])
+            return 0;
+    return axes;
+}
+
 /* A way of our own, for a plan that has none: sums are made at once, then parts are exchanged among
  * all devices that differ in what changes, and what is to be partial comes last. */
 static clv_status reshard_unplanned(builder *b, const clv_layout *to, clv_str name, int32_t *io,
                                     clv_error *err)
 {
     const clv_layout *from = &b->s->values[*io].layout;
-    uint32_t done = clv_layout_partial_axes(from) & ~clv_layout_partial_axes(to);
-    uint32_t made = clv_layout_partial_axes(to) & ~clv_layout_partial_axes(from);
+    uint32_t stay = axes_that_stay_partial(from, to);
+    uint32_t done = clv_layout_partial_axes(from) & ~stay;
+    uint32_t made = clv_layout_partial_axes(to) & ~stay;
     clv_plan_step sum = { .kind = CLV_STEP_ALL_REDUCE, .axes = done };
     clv_plan_step move = { .kind = CLV_STEP_ALL_TO_ALL };
     clv_plan_step neutral = { .kind = CLV_STEP_NEUTRAL, .axes = made, .to = *to };

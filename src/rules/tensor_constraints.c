@@ -282,7 +282,8 @@ static clv_status split_factor(builder *b, clv_op op, const axis_set *over, cons
         choice.factor[over->axis[i]] = factor;
     if (clv_choice_may(b->c.types, op, f, b->c.mesh, &choice) &&
         (f->factors[factor].kind == CLV_FACTOR_PARALLEL ||
-         f->factors[factor].kind == CLV_FACTOR_REDUCED))
+         f->factors[factor].kind == CLV_FACTOR_REDUCED ||
+         f->factors[factor].kind == CLV_FACTOR_SUMMANDS))
         return bind_op(b, op, over, factor, err);
     if (!clv_why_immovable(b->c.types, op, words))
         clv_why_factor_is_whole(f, type, factor, over->parts, words);

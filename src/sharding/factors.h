@@ -17,7 +17,10 @@ typedef enum {
     CLV_FACTOR_PARALLEL, /* parts have nothing to do with each other */
     CLV_FACTOR_REDUCED,  /* not in the outputs: parts give partial results */
     CLV_FACTOR_WHOLE,    /* must not be split: a softmax axis, a sequence of steps */
-    CLV_FACTOR_HALO      /* parts need the borders of their neighbours */
+    CLV_FACTOR_HALO,     /* parts need the borders of their neighbours */
+    /* No dimension: the operator is linear, and an axis has parts of a sum, of which it makes parts
+     * of a sum. Rules have none; clv_factors_add_sums() adds them. */
+    CLV_FACTOR_SUMMANDS
 } clv_factor_kind;
 
 typedef struct {
@@ -31,7 +34,11 @@ typedef struct {
     /* Its elements are chosen by number, rows of a table by the indices of input 1, experts by the
      * router: a part answers for those of its own, and gives 0 for all others. */
     bool by_index;
+    uint8_t sum; /* CLV_FACTOR_SUMMANDS: its bit in clv_operand_factors.sums */
 } clv_factor;
+
+/* The size of CLV_FACTOR_SUMMANDS: a sum may have any number of parts. */
+#define CLV_SUMMANDS_MAX INT32_MAX
 
 typedef struct {
     const int16_t *at; /* factors, outermost first */
@@ -42,9 +49,16 @@ typedef struct {
     int32_t rank; /* 0 for a missing input, and where the rank is open */
     const clv_dim_factors *dims;
     bool once; /* a bias: where parts of a sum are added up later, only the first part has it; the
-                * others take zeros. This is about reduced factors that the operand itself has not.
-                */
+                * others take zeros. This is about reduced factors that the operand itself has not,
+                * and about parts of sums that it has no part in. */
+    uint8_t sums; /* a bit for each CLV_FACTOR_SUMMANDS: parts of a sum along what splits it */
 } clv_operand_factors;
+
+/* Are parts of an operand parts of a sum where an axis splits the factor? */
+static inline bool clv_takes_summands(const clv_operand_factors *operand, const clv_factor *factor)
+{
+    return factor->kind == CLV_FACTOR_SUMMANDS && (operand->sums >> factor->sum & 1);
+}
 
 /* A number in an attribute or in a constant input that has to change on a shard: the group of a
  * Conv, the shape of a Reshape. It becomes the product of the local sizes of these factors. Only

@@ -131,6 +131,8 @@ static bool allow_factor(const choice *c, int32_t factor)
     const clv_factors *f = c->f;
     const clv_factor *one = &f->factors[factor];
     int64_t parts = parts_of(c, factor);
+    if (one->kind == CLV_FACTOR_SUMMANDS)
+        return true;
     if (one->kind == CLV_FACTOR_WHOLE || one->size < 0 || one->size / one->granule < parts)
         return false;
     if ((one->even && !is_even(c, factor)) || !allow_empty(c, factor))
@@ -215,10 +217,21 @@ static void lay_out(const choice *c, const clv_operand_factors *o, clv_layout *r
     }
 }
 
+/* The axis has parts of a sum. */
+static void lay_summands(clv_layout *ret, int32_t axis, clv_reduce reduce)
+{
+    ret->dim[axis] = CLV_AXIS_PARTIAL;
+    ret->reduce[axis] = (int8_t)reduce;
+}
+
 void clv_factors_in(const clv_factors *f, const clv_mesh *mesh, const int16_t *factor_of_axis,
                     int32_t k, clv_layout *ret)
 {
     *ret = CLV_LAYOUT_COPIES;
+    for (int32_t a = 0; f->in[k].sums && a < mesh->n_axes && a < CLV_MESH_AXES_MAX; a++)
+        if (factor_of_axis[a] >= 0 && mesh->size[a] > 1 &&
+            clv_takes_summands(&f->in[k], &f->factors[factor_of_axis[a]]))
+            lay_summands(ret, a, CLV_REDUCE_SUM);
     lay_out(&(choice){ f, mesh, factor_of_axis }, &f->in[k], ret);
 }
 
@@ -230,10 +243,8 @@ void clv_factors_out(const clv_factors *f, const clv_mesh *mesh, const int16_t *
         if (factor_of_axis[a] < 0 || mesh->size[a] == 1)
             continue;
         const clv_factor *one = &f->factors[factor_of_axis[a]];
-        if (one->kind != CLV_FACTOR_REDUCED)
-            continue;
-        ret->dim[a] = CLV_AXIS_PARTIAL;
-        ret->reduce[a] = (int8_t)one->reduce;
+        if (one->kind == CLV_FACTOR_REDUCED || one->kind == CLV_FACTOR_SUMMANDS)
+            lay_summands(ret, a, one->reduce);
     }
     lay_out(&(choice){ f, mesh, factor_of_axis }, &f->out[k], ret);
 }

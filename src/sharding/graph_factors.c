@@ -5,6 +5,7 @@
 
 #include "base/key.h"
 #include "base/map.h"
+#include "sharding/graph_sums.h"
 #include "sharding/refine_chain.h"
 #include "sharding/refine_fused.h"
 #include "sharding/resolve.h"
@@ -167,5 +168,6 @@ clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_a
         }
     }
     *ret = all;
-    return clv_refine_fused(types, all, arena, err);
+    CLV_TRY(clv_refine_fused(types, all, arena, err));
+    return clv_factors_add_sums(types, all, arena, err);
 }

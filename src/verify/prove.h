@@ -8,7 +8,8 @@
  *     partial result once per summand;
  *   - an operator has of each input just what its rule wants for the ranges of the factors that the
  *     device works on; the devices have every combination of ranges once; what it leaves partial is
- *     partial over just the axes that split a reduced factor; it reads nothing partial;
+ *     partial over just the axes that split a reduced factor, or have parts of a sum of what it
+ *     reads; nothing else that it reads is partial, and in those inputs it is linear;
  *   - after a step every device has what the members of its group had before, and partial results
  *     were reduced once;
  *   - everything that is read was made before, in the same phase, by one instruction, or comes from

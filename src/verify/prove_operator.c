@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "graph/linear.h"
 #include "verify/random_ops.h"
 
 typedef struct {
@@ -54,12 +55,42 @@ static clv_status check_even(const work *w, const clv_factor *one, clv_spread sp
     return CLV_OK;
 }
 
+/* f(a + b) = f(a) + f(b): by what is known of the operator, not by the rule, it is linear in just
+ * the inputs that are parts, and what is added to them stands there once. */
+static clv_status check_summands(const work *w, const clv_factor *one, clv_error *err)
+{
+    const clv_types *types = w->p->s->types;
+    clv_linearity is = clv_op_linearity(types, w->instr->op);
+    int32_t n = 0;
+    if (one->reduce != CLV_REDUCE_SUM)
+        return clv_refute(err, "%s: parts by %s do not go through it, only those of a sum", w->who,
+                          clv_reduce_name(one->reduce));
+    if (is == CLV_NOT_LINEAR)
+        return clv_refute(err, "%s: it is not linear, but makes parts of a result from parts",
+                          w->who);
+    for (int32_t k = 0; k < w->f->n_in; k++) {
+        bool takes = clv_takes_summands(&w->f->in[k], one);
+        bool linear = clv_is_linear_in(types, w->instr->op, is, k);
+        n += takes;
+        if ((takes && !linear) || (is == CLV_ADDITIVE && linear && !takes && !w->f->in[k].once))
+            return clv_refute(err,
+                              "%s: input %d %s parts of a sum by its rule, which is wrong of %.*s",
+                              w->who, (int)k, takes ? "may be" : "is no", CLV_STR_ARG(w->op->type));
+    }
+    if (n == 0 || (is != CLV_ADDITIVE && n > 1))
+        return clv_refute(err, "%s: %d inputs are parts of a sum, which is wrong of %.*s", w->who,
+                          (int)n, CLV_STR_ARG(w->op->type));
+    return CLV_OK;
+}
+
 /* All devices together do each element of the factor once per replica. */
 static clv_status check_factor(const work *w, int32_t factor, clv_error *err)
 {
     const clv_factor *one = &w->f->factors[factor];
     clv_cut_factor cut = cut_of(w, factor);
     clv_spread spread;
+    if (one->kind == CLV_FACTOR_SUMMANDS)
+        return check_summands(w, one, err);
     if (one->kind == CLV_FACTOR_WHOLE || one->size < 0 || one->granule < 1 ||
         one->size % one->granule != 0)
         return clv_refute(err, "%s: factor %s must be whole, but is split", w->who, one->name);
@@ -244,6 +275,28 @@ static clv_status check_borders(const work *w, const clv_operand_factors *o, int
     return CLV_OK;
 }
 
+/* Just those axes have parts of a sum of the input that split a factor of summands. */
+static clv_status check_parts(const work *w, const clv_operand_factors *o, int32_t value,
+                              clv_error *err)
+{
+    const clv_held *h = &w->p->held[value];
+    uint32_t want = 0;
+    for (int32_t f = 0; o && o->sums && f < w->f->n_factors; f++)
+        if (clv_takes_summands(o, &w->f->factors[f]))
+            want |= axes_of(w, f);
+    if (h->partial & ~want)
+        return clv_refute(err, "%s: it reads '%.*s' while that is partial by %s", w->who,
+                          CLV_STR_ARG(clv_prover_name(w->p, value)), clv_reduce_name(h->reduce));
+    if (want & ~h->partial)
+        return clv_refute(err, "%s: it reads '%.*s' as parts of a sum, but that is whole", w->who,
+                          CLV_STR_ARG(clv_prover_name(w->p, value)));
+    if (want && h->reduce != CLV_REDUCE_SUM)
+        return clv_refute(err, "%s: it reads '%.*s' as parts of a sum, but it is partial by %s",
+                          w->who, CLV_STR_ARG(clv_prover_name(w->p, value)),
+                          clv_reduce_name(h->reduce));
+    return CLV_OK;
+}
+
 static clv_status check_input(const work *w, int32_t k, clv_error *err)
 {
     clv_prover *p = w->p;
@@ -260,9 +313,7 @@ static clv_status check_input(const work *w, int32_t k, clv_error *err)
     if (p->s->values[v].phase != w->instr->phase || !p->is_there[v])
         return clv_refute(err, "%s: '%.*s' is read before it is there", w->who,
                           CLV_STR_ARG(clv_prover_name(p, v)));
-    if (p->held[v].partial)
-        return clv_refute(err, "%s: it reads '%.*s' while that is partial by %s", w->who,
-                          CLV_STR_ARG(clv_prover_name(p, v)), clv_reduce_name(p->held[v].reduce));
+    CLV_TRY(check_parts(w, o, v, err));
     CLV_TRY(check_dims(w, o, v, "works on", err));
     if (!o)
         return CLV_OK;
@@ -271,6 +322,11 @@ static clv_status check_input(const work *w, int32_t k, clv_error *err)
 }
 
 /* -- outputs -- */
+
+static bool leaves_parts(const clv_factor *one)
+{
+    return one->kind == CLV_FACTOR_REDUCED || one->kind == CLV_FACTOR_SUMMANDS;
+}
 
 static clv_status check_output(const work *w, int32_t k, clv_error *err)
 {
@@ -292,8 +348,8 @@ static clv_status check_output(const work *w, int32_t k, clv_error *err)
                           CLV_STR_ARG(clv_prover_name(p, v)));
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
         int32_t f = w->instr->factor[a];
-        bool is = f >= 0 && clv_prover_is_long(p, a) &&
-                  w->f->factors[f].kind == CLV_FACTOR_REDUCED && (!o || !has_factor(o, f));
+        bool is = f >= 0 && clv_prover_is_long(p, a) && leaves_parts(&w->f->factors[f]) &&
+                  (!o || !has_factor(o, f));
         partial |= (uint32_t)is << a;
         if (is && p->held[v].partial && w->f->factors[f].reduce != p->held[v].reduce)
             return clv_refute(err, "%s: '%.*s' is said to be partial by %s, but it is by %s",

@@ -31,6 +31,9 @@ Test(rules, one_operator)
     expect_in("rules MatMul", 0, "(...,m,k),(...,k,n)->(...,m,n)\n");
     expect_in("rules MatMul", 0, "k       reduced by sum\n");
     expect_in("rules MatMul", 0, "m       parallel\n");
+    expect_in("rules Add", 0, "    parts of a sum go through all inputs together\n");
+    expect_in("rules Mul", 0, "    parts of a sum go through input 0 or input 1\n");
+    expect_in("rules --json Slice | tr -d ' \\n'", 0, "\"linear_in\":\"input0\"}");
     expect_in("rules Softmax", 0, "if v<13:");
     expect_in("rules Softmax", 0, "n       whole\n");
     expect_in("rules NonZero", 0, "gives as many indices as it finds");

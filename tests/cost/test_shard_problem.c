@@ -212,3 +212,77 @@ Test(shard_problem, parts_have_their_share_of_what_is_stored_beside_them)
     cr_expect_eq(clv_part_bytes(mesh, &split, &type, 1024), 256);
     cr_expect_eq(clv_part_bytes(mesh, &split, &type, 1024 + 128), 256 + 32);
 }
+
+/* -- parts of sums -- */
+
+/* The best of all solutions, one by one: a counter whose digits are the choices. */
+static int32_t *best_of_all(const clv_intra_op_problem *p)
+{
+    int32_t *at = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes), v = 0;
+    int32_t *best = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
+    clv_int128 least = clv_intra_op_cost(p, at);
+    while (v < p->n_nodes) {
+        clv_int128 cost = clv_intra_op_cost(p, at);
+        if (cost < least) {
+            least = cost;
+            memcpy(best, at, (size_t)p->n_nodes * sizeof *at);
+        }
+        for (v = 0; v < p->n_nodes && ++at[v] == clv_intra_op_n_choices(p, v); v++)
+            at[v] = 0;
+    }
+    return best;
+}
+
+/* Is the tensor parts of a sum where it is made? */
+static bool is_made_in_parts(const clv_shard_problem *s, const int32_t *solution, const char *name)
+{
+    const clv_graph *g = m->model->main;
+    const clv_tensor t = clv_op_output(g, clv_op_at(g, made_writer(m, name)), 0);
+    const clv_layout layout = clv_shard_made(s, solution, t);
+    return clv_layout_partial_axes(&layout) != 0;
+}
+
+/* As its only reader takes it. */
+static bool is_read_in_parts(const clv_shard_problem *s, const int32_t *solution,
+                             const char *reader, int32_t k)
+{
+    const clv_layout need = clv_shard_need(s, solution, made_writer(m, reader), k);
+    return clv_layout_partial_axes(&need) != 0;
+}
+
+/* Two long products, of which one is scaled, and a bias. Split along their sums, each leaves parts;
+ * all are added up on each device, and reduced once. */
+Test(shard_problem, parts_of_sums_are_added_before_they_are_reduced)
+{
+    made_input(m, "x", CLV_DT_FLOAT, "1,1048576");
+    made_input(m, "z", CLV_DT_FLOAT, "1,1048576");
+    made_input(m, "r", CLV_DT_FLOAT, "1,1");
+    made_weight(m, "v", CLV_DT_FLOAT, "1048576,3");
+    made_weight(m, "w", CLV_DT_FLOAT, "1048576,3");
+    made_weight(m, "c", CLV_DT_FLOAT, "3");
+    made_op(m, "MatMul", "x,v", "a");
+    made_op(m, "MatMul", "z,w", "b");
+    made_op(m, "Mul", "r,b", "s");
+    made_op(m, "Sum", "a,s,c", "y");
+    made_op(m, "Relu", "y", "p");
+    made_build(m);
+    const clv_shard_problem *s = build("2", true, CLV_INTRA_OP_UNLIMITED);
+    const int32_t *best = best_of_all(s->problem);
+    cr_expect(is_made_in_parts(s, best, "a"));
+    cr_expect(is_made_in_parts(s, best, "b"));
+    cr_expect(is_read_in_parts(s, best, "s", 1));
+    cr_expect_not(is_read_in_parts(s, best, "s", 0), "what scales parts is whole");
+    cr_expect(is_made_in_parts(s, best, "s"));
+    cr_expect(is_read_in_parts(s, best, "y", 0));
+    cr_expect(is_read_in_parts(s, best, "y", 1));
+    cr_expect_not(is_read_in_parts(s, best, "y", 2), "a weight is added once");
+    cr_expect(is_made_in_parts(s, best, "y"));
+    cr_expect_not(is_read_in_parts(s, best, "p", 0), "there they are reduced");
+    /* nothing is sent between the products and the sum, and the sum is no faster for it */
+    const clv_op_choice *choice = clv_shard_choice(s, best, made_writer(m, "y"));
+    int32_t node = s->node_of_op[made_writer(m, "y").i];
+    const int64_t *cost = s->problem->cost + s->problem->first_choice[node];
+    cr_expect_eq(s->factors[made_writer(m, "y").i].factors[choice->factor[0]].kind,
+                 CLV_FACTOR_SUMMANDS);
+    cr_expect_eq(cost[best[node]], cost[0]);
+}

@@ -21,7 +21,7 @@
 
 #define BINDINGS_MAX 64
 
-static const char *const kinds[] = { "parallel", "reduced", "whole", "halo" };
+static const char *const kinds[] = { "parallel", "reduced", "whole", "halo", "summands" };
 static const char *const reduces[] = {
     "none", "sum", "mean", "max", "min", "prod", "l2", "log_sum"
 };

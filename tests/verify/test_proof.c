@@ -188,6 +188,90 @@ Test(proof, names_the_device_and_the_elements_that_an_input_lacks)
                     "works on 0 to 5");
 }
 
+/* -- parts of sums that go through operators -- */
+
+/* (x V) + r * (x W) + c, added up once. */
+static clv_spmd *sums_program(void)
+{
+    static const program_split splits[] = {
+        { "a", "tp=k" }, { "b", "tp=k" }, { "s", "tp=sum1" }, { "y", "tp=sum" }
+    };
+    made_input(m, "x", CLV_DT_FLOAT, "4,8");
+    made_input(m, "r", CLV_DT_FLOAT, "4,1");
+    made_weight(m, "v", CLV_DT_FLOAT, "8,6");
+    made_weight(m, "w", CLV_DT_FLOAT, "8,6");
+    made_weight(m, "c", CLV_DT_FLOAT, "6");
+    made_op(m, "MatMul", "x,v", "a");
+    made_op(m, "MatMul", "x,w", "b");
+    made_op(m, "Mul", "r,b", "s");
+    made_op(m, "Sum", "a,s,c", "y");
+    made_op(m, "Relu", "y", "z");
+    made_output(m, "z");
+    made_build(m);
+    clv_plan *plan = program_plan(m, "4", 1);
+    program_split_ops(m, plan, splits, N(splits));
+    return program_of(m, plan);
+}
+
+static clv_factor *summands_of(const clv_spmd *s, const char *tensor)
+{
+    const clv_factors *f = &s->factors[made_writer(m, tensor).i];
+    for (int32_t i = 0; i < f->n_factors; i++)
+        if (f->factors[i].kind == CLV_FACTOR_SUMMANDS)
+            return (clv_factor *)&f->factors[i];
+    cr_assert_fail("'%s' has no factor of summands", tensor);
+    return NULL;
+}
+
+Test(proof, follows_parts_of_sums_through_operators_that_are_linear)
+{
+    clv_proof proof = proof_of(m, sums_program());
+    cr_assert(proof.holds, "%s", proof.fault);
+    cr_expect_eq(proof.n_steps, 1, "the sum is made once");
+}
+
+Test(proof, refuses_a_whole_tensor_that_each_device_would_add)
+{
+    clv_spmd *s = sums_program();
+    clv_operand_factors *in = (clv_operand_factors *)s->factors[made_writer(m, "y").i].in;
+    in[2].once = false;
+    expect_fault(s, "operator 'y' (Sum): input 2 is no parts of a sum by its rule");
+}
+
+Test(proof, refuses_parts_where_the_rule_wants_the_whole)
+{
+    clv_spmd *s = sums_program();
+    clv_operand_factors *in = (clv_operand_factors *)s->factors[made_writer(m, "s").i].in;
+    in[1].sums = 0;
+    expect_fault(s, "operator 's' (Mul): 0 inputs are parts of a sum");
+    in[1].sums = in[0].sums = 1; /* r b is not linear in both */
+    expect_fault(s, "operator 's' (Mul): 2 inputs are parts of a sum");
+}
+
+/* Whatever a rule says. */
+Test(proof, refuses_parts_of_sums_through_what_is_not_linear)
+{
+    clv_spmd *s = sums_program();
+    clv_factors *relu = (clv_factors *)&s->factors[made_writer(m, "z").i];
+    *relu = s->factors[made_writer(m, "y").i];
+    instr_of(s, "z")->factor[0] = (int16_t)(summands_of(s, "y") - relu->factors);
+    expect_fault(s, "operator 'z' (Relu): it is not linear");
+}
+
+Test(proof, refuses_summands_of_another_reduction)
+{
+    clv_spmd *s = sums_program();
+    value_of(s, "b")->layout.reduce[0] = CLV_REDUCE_MEAN;
+    expect_fault(s, "operator 'b' (MatMul): 'b' is said to be partial by mean");
+}
+
+Test(proof, refuses_a_maximum_of_summands)
+{
+    clv_spmd *s = sums_program();
+    summands_of(s, "y")->reduce = CLV_REDUCE_MAX;
+    expect_fault(s, "operator 'y' (Sum): parts by max do not go");
+}
+
 Test(proof, refuses_an_operator_that_reads_a_partial_result)
 {
     clv_spmd *s = megatron_program();

@@ -331,6 +331,28 @@ Test(mutants, columns_then_rows_with_a_bias)
     mutate_all(program_of(m, plan), 500);
 }
 
+Test(mutants, parts_of_sums_through_operators)
+{
+    made_input(m, "x", CLV_DT_FLOAT, "4,6");
+    made_input(m, "r", CLV_DT_FLOAT, "4,1");
+    made_weight(m, "v", CLV_DT_FLOAT, "6,6");
+    made_weight(m, "w", CLV_DT_FLOAT, "6,6");
+    made_weight(m, "c", CLV_DT_FLOAT, "6");
+    made_op(m, "MatMul", "x,v", "a");
+    made_op(m, "MatMul", "x,w", "b");
+    made_op(m, "Mul", "r,b", "s");
+    made_op(m, "Sum", "a,s,c", "y");
+    made_op(m, "Relu", "y", "z");
+    made_output(m, "z");
+    made_build(m);
+    clv_plan *plan = program_plan(m, "2", 1);
+    static const program_split splits[] = {
+        { "a", "tp=k" }, { "b", "tp=k" }, { "s", "tp=sum1" }, { "y", "tp=sum" }
+    };
+    program_split_ops(m, plan, splits, N(splits));
+    mutate_all(program_of(m, plan), 500);
+}
+
 Test(mutants, two_axes_and_every_kind_of_step)
 {
     made_input(m, "x", CLV_DT_FLOAT, "8,12");
