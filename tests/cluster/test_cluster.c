@@ -24,15 +24,15 @@ static clv_cluster *load(const char *name)
 
 /* -- transfers -- */
 
-/* NVLink of the H100: 62 % of 450 GB/s each way, 2 us. 27.9 MB / 279 GB/s = 100 us. */
+/* NVLink of the H100: 70 % of 450 GB/s each way, 2 us. 31.5 MB / 315 GB/s = 100 us. */
 Test(cluster, a_transfer_costs_latency_and_bytes_over_what_is_reached_of_the_bandwidth)
 {
     clv_cluster *c = load("dgx-h100");
     cr_assert_eq(c->n_devices, 8);
-    cr_assert_eq(clv_transfer_ns(c, 0, 1, 27900000), 2000 + 100000);
+    cr_assert_eq(clv_transfer_ns(c, 0, 1, 31500000), 2000 + 100000);
     cr_assert_eq(clv_transfer_ns(c, 7, 0, 0), 2000);
     cr_assert_eq(clv_transfer_ns(c, 0, 1, 1), 2000 + 1, "rounded up");
-    cr_assert_eq(clv_transfer_ns(c, 3, 3, 27900000), 0);
+    cr_assert_eq(clv_transfer_ns(c, 3, 3, 31500000), 0);
 }
 
 /* PCIe 5.0 x16, 64 GB/s each way; 4.0, 31.5 GB/s, where nothing is said. */
