@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cost/shard_parted.h"
 #include "cost/shard_path_bound.h"
 #include "joint/strategy_enumeration.h"
 #include "lower/stage_cluster.h"
@@ -13,7 +14,8 @@
 #define LEAST_SECONDS_S 0.01  /* for a candidate, when time is up: a solution is there by then */
 #define SOLVER_GAP      0.001 /* of the intra-operator problem: a tenth of a plan's */
 #define EXACT_NODES     64    /* so few are solved to the end */
-#define WIDE_PART       100   /* a solution that costs 1/100 more than is proven may be far off */
+#define NOT_KNOWN       (-1)
+#define WIDE_PART       100 /* a solution that costs 1/100 more than is proven may be far off */
 /* Solutions of one strategy problem that are cut into stages; one stage takes little time. */
 #define CUTS_MAX      512
 #define ONE_STAGE_MAX 4096
@@ -149,11 +151,19 @@ static int64_t least_deadline(int64_t deadline_ns)
     return deadline_ns == 0 || deadline_ns > least_ns ? deadline_ns : least_ns;
 }
 
+/* A bound of the strategy problem from which on no plan beats the best; 0: there is no plan. */
+static clv_int128 enough_of(const clv_mesh_candidate *c)
+{
+    clv_int128 best = c->j->best.ns, dealt_out = best * c->n_stages;
+    if (!c->j->any || c->j->best.outcome != CLV_FITS)
+        return 0;
+    return c->saved >= 0 && best + c->saved < dealt_out ? best + c->saved : dealt_out;
+}
+
 /* Of the problem as it was built last. */
 static clv_status solve(clv_mesh_candidate *c, clv_error *err)
 {
     const clv_joint *j = c->j;
-    bool has_plan = j->any && j->best.outcome == CLV_FITS;
     clv_intra_op_options options = {
         .solve = { .deadline_ns = least_deadline(j->req->search.solve.deadline_ns),
                    .gap = c->problem->problem->n_nodes <= EXACT_NODES ? 0 : SOLVER_GAP,
@@ -164,7 +174,7 @@ static clv_status solve(clv_mesh_candidate *c, clv_error *err)
         .times = c->times,
         .known = c->known,
         /* as soon as the bound says that the best plan is not beaten, the rest is of no use */
-        .enough = has_plan ? (clv_int128)j->best.ns * c->n_stages : 0
+        .enough = enough_of(c)
     };
     CLV_TRY(clv_intra_op_solve(c->problem->problem, &options, c->arena, &c->strategy, err));
     c->known = c->strategy.solve.bound.whole; /* limits only fall */
@@ -305,6 +315,15 @@ static clv_status cut_for_memory(clv_mesh_candidate *c, int64_t limit_bytes, clv
     return CLV_OK;
 }
 
+/* One stage does all of it; of several the busiest does its share at least, and all together take
+ * no less of one run than that without what a pipeline saves. */
+static clv_int128 bound_of_strategies(const clv_mesh_candidate *c)
+{
+    clv_int128 whole = c->strategy.solve.bound.whole,
+               share = (whole + c->n_stages - 1) / c->n_stages;
+    return c->saved >= 0 && whole - c->saved > share ? whole - c->saved : share;
+}
+
 /* Is a solution not proven to be near the best? */
 static bool is_wide(const clv_intra_op_result *r)
 {
@@ -322,6 +341,9 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
     if (is_beaten(c, c->floor))
         return CLV_OK;
     CLV_TRY(build_problem(c, limit_bytes, err));
+    c->saved = NOT_KNOWN;
+    if (c->n_stages > 1 && c->j->path)
+        CLV_TRY(clv_shard_parted_ns(c->problem, c->j->path, c->n_stages, c->arena, &c->saved, err));
     CLV_TRY(solve(c, err));
     if (c->strategy.solve.end == CLV_END_INFEASIBLE) {
         /* not even the weights fit: the fastest choices, to show what is missing */
@@ -333,8 +355,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
         return cut_for_memory(c, 0, err);
     }
     c->wide = is_wide(&c->strategy);
-    /* one stage does all of it; of several the busiest does its share at least */
-    clv_int128 bound = (c->strategy.solve.bound.whole + c->n_stages - 1) / c->n_stages;
+    clv_int128 bound = bound_of_strategies(c);
     bound = bound > c->floor ? bound : c->floor;
     c->bounded = true;
     c->bound_ns = bound < INT64_MAX ? (int64_t)bound : 0;

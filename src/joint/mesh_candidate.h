@@ -32,6 +32,7 @@ typedef struct clv_mesh_candidate {
     clv_shard_tables *tables;
     clv_shard_problem *problem; /* NULL: not yet built */
     clv_intra_op_result strategy;
+    clv_int128 saved; /* ns: by a pipeline at most (shard_parted.h); -1: not known */
     clv_int128 known; /* ns: no choices cost less, with as much memory as was asked for last */
     clv_local_model *local;
     clv_cluster *stages; /* of meshes */

@@ -4,6 +4,7 @@
 
 #include "cost/made_shards.h"
 #include "cost/op_time.h"
+#include "cost/shard_parted.h"
 #include "cost/shard_path_bound.h"
 #include "problem/intra_op_problem.h"
 
@@ -400,10 +401,10 @@ static uint32_t drawn(uint32_t *seed, uint32_t below)
     return (*seed >> 8) % below;
 }
 
-static void random_graph(uint32_t *seed, int32_t n)
+static void random_graph(uint32_t *seed, int32_t n, const char *dims)
 {
     m = made_new(arena);
-    made_input(m, "t0", CLV_DT_FLOAT, "3,5");
+    made_input(m, "t0", CLV_DT_FLOAT, dims);
     for (int32_t i = 1; i <= n; i++) {
         int32_t back = (int32_t)drawn(seed, 3), a = i - 1 - back % i;
         int32_t b = (int32_t)drawn(seed, (uint32_t)i);
@@ -433,7 +434,7 @@ Test(local_model, no_schedule_is_done_before_the_windows)
     for (int32_t round = 0; round < 60; round++) {
         const clv_shard_path *way;
         int32_t n = 2 + (int32_t)drawn(&seed, 9), stage_of[16], order[16];
-        random_graph(&seed, n);
+        random_graph(&seed, n, "3,5");
         build("2");
         for (int32_t stages = 1; stages <= 3; stages++) {
             clv_int128 bound = path_ns_of(&way, stages);
@@ -446,6 +447,124 @@ Test(local_model, no_schedule_is_done_before_the_windows)
             }
         }
     }
+}
+
+/* -- what a pipeline saves -- */
+
+/* Of all edges between two nodes. */
+static int64_t edges_ns(const int32_t *choice, int32_t a, int32_t b)
+{
+    const clv_intra_op_problem *p = problem->problem;
+    int64_t sum = 0;
+    for (int32_t e = 0; e < p->n_edges; e++) {
+        const int32_t *end = p->end + p->first_end[e];
+        if (end[0] == a && end[1] == b)
+            sum += p->entry[p->first_entry[p->matrix_of[e]] +
+                            choice[a] * (int64_t)clv_intra_op_n_choices(p, b) + choice[b]];
+    }
+    return sum;
+}
+
+/* A pipeline of these choices, nothing sent: each stage does its operators in order, brings what it
+ * made to where it lies at once, and what it needs to where it is needed as soon as it has it. */
+static int64_t pipeline_ns(const int32_t *choice, const int32_t *stage_of)
+{
+    const clv_graph *g = m->model->main;
+    const clv_intra_op_problem *p = problem->problem;
+    int64_t free_at[4] = { 0 }, there[32] = { 0 }, last = 0;
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        int32_t node = problem->node_of_op[i], in[2], n = 0;
+        int64_t *now = &free_at[stage_of[i]];
+        for (int32_t k = 0; k < g->ops[i].n_in; k++) {
+            int32_t t = clv_op_input(g, &g->ops[i], k).i;
+            if (n == 0 || in[0] != t)
+                in[n++] = t;
+        }
+        bool turn = n == 2 && there[in[1]] < there[in[0]];
+        for (int32_t k = 0; k < n; k++) {
+            int32_t t = in[turn ? 1 - k : k], home = problem->node_of_tensor[t];
+            int32_t maker = g->tensors[t].producer.i;
+            int32_t from = home >= 0 ? home : maker >= 0 ? problem->node_of_op[maker] : -1;
+            *now = there[t] > *now ? there[t] : *now;
+            *now += from >= 0 ? edges_ns(choice, from, node) : 0;
+        }
+        *now += p->cost[p->first_choice[node] + choice[node]];
+        int32_t result = clv_op_output(g, &g->ops[i], 0).i, home = problem->node_of_tensor[result];
+        *now += home >= 0 ? edges_ns(choice, node, home) : 0;
+        there[result] = *now;
+        last = *now > last ? *now : last;
+    }
+    return last;
+}
+
+static void draw_choices(uint32_t *seed, int32_t *choice)
+{
+    const clv_intra_op_problem *p = problem->problem;
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        choice[v] = (int32_t)drawn(seed, (uint32_t)clv_intra_op_n_choices(p, v));
+}
+
+/* From any choices those of one node after the other that make the pipeline fastest. */
+static int64_t descend(int32_t *choice, const int32_t *stage_of)
+{
+    const clv_intra_op_problem *p = problem->problem;
+    int64_t least = pipeline_ns(choice, stage_of);
+    for (int32_t turn = 0; turn < 2; turn++)
+        for (int32_t v = 0; v < p->n_nodes; v++)
+            for (int32_t c = 0, best = choice[v]; c < clv_intra_op_n_choices(p, v); c++) {
+                choice[v] = c;
+                int64_t ns = pipeline_ns(choice, stage_of);
+                best = ns < least ? c : best;
+                least = ns < least ? ns : least;
+                choice[v] = best;
+            }
+    return least;
+}
+
+/* What solutions cost at least, by descent from many: the optimum or a little more, so that what
+ * is tested is no easier. */
+static int64_t one_stage_ns(uint32_t *seed)
+{
+    static const int32_t one_stage[16] = { 0 };
+    int32_t choice[64];
+    int64_t least = INT64_MAX;
+    for (int32_t i = 0; i < 12; i++) {
+        draw_choices(seed, choice);
+        int64_t ns = descend(choice, one_stage);
+        clv_intra_op_value value;
+        cr_assert_eq(clv_intra_op_judge(problem->problem, choice, arena, &value, &m->err), CLV_OK);
+        cr_assert_eq(ns, (int64_t)value.cost, "one stage does all of it");
+        least = ns < least ? ns : least;
+    }
+    return least;
+}
+
+Test(local_model, no_pipeline_saves_more_than_is_said)
+{
+    uint32_t seed = 11;
+    int32_t n_tight = 0;
+    for (int32_t round = 0; round < 40; round++) {
+        const clv_shard_path *way;
+        clv_int128 saved;
+        int32_t stage_of[16], choice[64], n = 3 + (int32_t)drawn(&seed, 7);
+        random_graph(&seed, n, "1024,1024");
+        build("2");
+        cr_assert_leq(problem->problem->n_nodes, 64);
+        int64_t whole = one_stage_ns(&seed);
+        (void)path_ns(&way);
+        for (int32_t stages = 1; stages <= 3; stages++) {
+            cr_assert_eq(clv_shard_parted_ns(problem, way, stages, arena, &saved, &m->err), CLV_OK);
+            cr_assert_geq((int64_t)saved, 0);
+            n_tight += stages > 1 && saved < whole / 2;
+            for (int32_t t = 0; t < 20; t++) {
+                draw_stages(&seed, stages, stage_of);
+                draw_choices(&seed, choice);
+                cr_assert_geq(descend(choice, stage_of), whole - (int64_t)saved,
+                              "round %d, %d stages", round, stages);
+            }
+        }
+    }
+    cr_expect_gt(n_tight, 20, "mostly something is said");
 }
 
 /* A chain is its own path, and what the walk finds is the best of all its answers. */
