@@ -42,7 +42,7 @@ static double fastest_ns(const clv_segments *b, int32_t unit)
 
 static double wire_ns_over(int64_t bytes, double latency_ns, double byte_ns)
 {
-    return bytes > 0 ? latency_ns + floor((double)bytes * byte_ns * (1 - CLV_BOUND_MARGIN)) : 0;
+    return bytes > 0 ? latency_ns + ceil((double)bytes * byte_ns * (1 - CLV_BOUND_MARGIN)) : 0;
 }
 
 /* No transfer of so many bytes over such a link is faster. */
