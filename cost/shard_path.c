@@ -10,11 +10,12 @@ typedef struct {
     int32_t n;
     int64_t *ns;    /* by operator, whole */
     int32_t *input; /* by operator: which one ends last */
-    bool *on;       /* by operator: on the path */
-    int32_t first, last;
-    int32_t *inner, n_inner; /* behind the first and before the last, in order, with both */
-    int32_t *place;          /* by operator: in inner; NONE */
-    bool *cut;               /* by place */
+    int32_t last;   /* operator of the path */
+    int32_t *place; /* by operator: along the path; NONE */
+    int32_t n_path;
+    int32_t *after, *before; /* by operator: the last place that it waits for, NONE; the first that
+                                waits for it, n_path: none does */
+    int32_t *cuts;           /* by place: cuts before it; n_path + 1 */
     clv_path_window *window;
     int32_t n_windows;
     clv_arena *arena;
@@ -35,6 +36,11 @@ static int32_t producer_of(const clv_types *types, int32_t op, int32_t k)
 
 /* -- the path -- */
 
+static int32_t before_on_path(const finder *f, int32_t op)
+{
+    return f->input[op] == NONE ? NONE : producer_of(f->types, op, f->input[op]);
+}
+
 static void find_path(finder *f, int64_t *end)
 {
     f->last = 0;
@@ -53,140 +59,150 @@ static void find_path(finder *f, int64_t *end)
         end[i] = sum(latest > 0 ? latest : 0, f->ns[i]);
         f->last = end[i] > end[f->last] ? i : f->last;
     }
-    for (int32_t i = f->last; i != NONE;) {
-        f->on[i] = true;
-        f->first = i;
-        i = f->input[i] == NONE ? NONE : producer_of(f->types, i, f->input[i]);
+    for (int32_t i = f->last; i != NONE; f->n_path++)
+        i = before_on_path(f, i);
+    for (int32_t i = f->last, place = f->n_path; i != NONE; i = before_on_path(f, i))
+        f->place[i] = --place;
+}
+
+/* -- beside the path -- */
+
+/* Between which places an operator runs, in a pass each way: operators are in order. */
+static void find_places(finder *f)
+{
+    for (int32_t i = 0; i < f->n; i++) {
+        f->after[i] = NONE;
+        f->before[i] = f->n_path;
+        for (int32_t k = 0; k < f->g->ops[i].n_in; k++) {
+            int32_t p = producer_of(f->types, i, k);
+            int32_t after = p == NONE ? NONE : f->place[p] == NONE ? f->after[p] : f->place[p];
+            f->after[i] = after > f->after[i] ? after : f->after[i];
+        }
     }
+    for (int32_t i = f->n - 1; i >= 0; i--)
+        for (int32_t k = 0; k < f->g->ops[i].n_in; k++) {
+            int32_t p = producer_of(f->types, i, k);
+            int32_t before = f->place[i] == NONE ? f->before[i] : f->place[i];
+            if (p != NONE && before < f->before[p])
+                f->before[p] = before;
+        }
 }
 
 /* -- cuts -- */
 
-/* Marks what waits for an operator, in one pass: operators are in order. */
-static void mark_behind(const finder *f, int32_t start, bool *mark)
+/* Does it run between two operators of the path, no more than so many places apart? */
+static bool is_beside(const finder *f, int32_t i, int32_t most)
 {
-    mark[start] = true;
-    for (int32_t i = start + 1; i < f->n; i++)
-        for (int32_t k = 0; k < f->g->ops[i].n_in && !mark[i]; k++) {
-            int32_t p = producer_of(f->types, i, k);
-            mark[i] = p != NONE && mark[p];
-        }
+    return f->place[i] == NONE && f->after[i] != NONE && f->before[i] < f->n_path &&
+           f->before[i] - f->after[i] <= most;
 }
 
-/* The other way. */
-static void mark_before(const finder *f, int32_t start, bool *mark)
+/* Operators of the path beside which none of those runs; not its first, as others may run beside
+ * it, nor its last. */
+static void find_cuts(finder *f, int32_t most)
 {
-    mark[start] = true;
-    for (int32_t i = start; i >= 0; i--)
-        for (int32_t k = 0; mark[i] && k < f->g->ops[i].n_in; k++) {
-            int32_t p = producer_of(f->types, i, k);
-            if (p != NONE)
-                mark[p] = true;
+    int32_t *beside = f->cuts, n = 0; /* in its place: changes of how many run beside */
+    for (int32_t place = 0; place <= f->n_path; place++)
+        beside[place] = 0;
+    for (int32_t i = 0; i < f->n; i++)
+        if (is_beside(f, i, most)) {
+            beside[f->after[i] + 1]++;
+            beside[f->before[i]]--;
         }
-}
-
-/* Of what lies between first and last, an operator is a cut if all before it in order is waited
- * for by it, so has a reader no later, and all behind it waits for it, so reads nothing but what
- * comes from it or later, at least by one input. */
-static void find_cuts(finder *f, int32_t *latest_read, int32_t *first_reader)
-{
-    int32_t n = f->n_inner;
-    for (int32_t v = 0; v < n; v++) {
-        latest_read[v] = NONE;
-        first_reader[v] = n;
-    }
-    for (int32_t v = 0; v < n; v++)
-        for (int32_t k = 0; k < f->g->ops[f->inner[v]].n_in; k++) {
-            int32_t p = producer_of(f->types, f->inner[v], k);
-            int32_t u = p == NONE ? NONE : f->place[p];
-            if (u == NONE)
-                continue;
-            latest_read[v] = u > latest_read[v] ? u : latest_read[v];
-            first_reader[u] = v < first_reader[u] ? v : first_reader[u];
-        }
-    for (int32_t v = n - 1, least = n; v >= 0; v--) {
-        f->cut[v] = least >= v;
-        least = latest_read[v] < least ? latest_read[v] : least;
-    }
-    for (int32_t v = 0, most = NONE; v < n; v++) {
-        f->cut[v] = f->cut[v] && most <= v;
-        most = first_reader[v] > most ? first_reader[v] : most;
+    for (int32_t place = 0, now = 0; place <= f->n_path; place++) {
+        now += beside[place];
+        f->cuts[place] = n;
+        n += now == 0 && place > 0 && place + 1 < f->n_path;
     }
 }
 
-static clv_status list_inner(finder *f, clv_error *err)
+static bool is_cut(const finder *f, int32_t place)
 {
-    bool *behind = CLV_NEW_ARRAY(f->arena, bool, f->n);
-    bool *before = CLV_NEW_ARRAY(f->arena, bool, f->n);
-    int32_t *latest_read = CLV_NEW_ARRAY(f->arena, int32_t, f->n);
-    int32_t *first_reader = CLV_NEW_ARRAY(f->arena, int32_t, f->n);
-    f->inner = CLV_NEW_ARRAY(f->arena, int32_t, f->n);
-    f->place = CLV_NEW_ARRAY(f->arena, int32_t, f->n);
-    f->cut = CLV_NEW_ARRAY(f->arena, bool, f->n);
-    if (!behind || !before || !latest_read || !first_reader || !f->inner || !f->place || !f->cut)
-        return clv_fail_nomem(err, "the longest way");
-    mark_behind(f, f->first, behind);
-    mark_before(f, f->last, before);
-    for (int32_t i = 0; i < f->n; i++) {
-        bool is_inner = behind[i] && before[i];
-        f->place[i] = is_inner ? f->n_inner : NONE;
-        if (is_inner)
-            f->inner[f->n_inner++] = i;
-    }
-    find_cuts(f, latest_read, first_reader);
-    return CLV_OK;
+    return place < f->n_path && f->cuts[place + 1] > f->cuts[place];
+}
+
+/* The window between two cuts that an operator is in whatever it waits for; NONE: it may be in
+ * several, or is a cut. */
+static int32_t window_of(const finder *f, int32_t i)
+{
+    int32_t place = f->place[i], n = f->cuts[f->n_path];
+    if (place != NONE)
+        return is_cut(f, place) ? NONE : f->cuts[place];
+    int32_t first = f->after[i] == NONE ? 0 : f->cuts[f->after[i] + 1];
+    int32_t last = f->before[i] == f->n_path ? n : f->cuts[f->before[i]];
+    bool waits = f->after[i] != NONE || last == 0, is_read = f->before[i] < f->n_path || first == n;
+    return first == last && waits && is_read ? first : NONE;
 }
 
 /* -- windows -- */
 
-static void add_window(finder *f, int32_t begin, int32_t end, const int32_t *op, int32_t n)
+/* What lies beside the path in windows, but for the one with most: as two stages are bound. */
+static int64_t weigh_windows(const finder *f, int64_t *ns)
 {
-    f->window[f->n_windows++] = (clv_path_window){ begin, end, op, n };
+    int64_t all = 0, most = 0;
+    for (int32_t w = 0; w <= f->cuts[f->n_path]; w++)
+        ns[w] = 0;
+    for (int32_t i = 0; i < f->n; i++) {
+        int32_t w = f->place[i] == NONE ? window_of(f, i) : NONE;
+        if (w == NONE)
+            continue;
+        ns[w] = sum(ns[w], f->ns[i]);
+        all = sum(all, f->ns[i]);
+        most = ns[w] > most ? ns[w] : most;
+    }
+    return all - most;
 }
 
-/* Before the first cut, and behind the last, with all that it waits for or that waits for it. */
-static clv_status add_end(finder *f, int32_t cut, bool is_last, clv_error *err)
+/* Operators that run beside a long stretch of the path, as what a decoder makes of the encoder's
+ * result, would leave no cut there: for several lengths up to which they count. */
+static clv_status choose_cuts(finder *f, clv_error *err)
 {
-    bool *mark = CLV_NEW_ARRAY(f->arena, bool, f->n);
-    int32_t *op = CLV_NEW_ARRAY(f->arena, int32_t, f->n), n = 0;
-    if (!mark || !op)
+    static const int32_t lengths[] = { INT32_MAX, 256, 64, 16 };
+    int64_t *ns = CLV_NEW_ARRAY(f->arena, int64_t, f->n_path + 1), best = NONE;
+    int32_t best_length = INT32_MAX;
+    if (!ns)
         return clv_fail_nomem(err, "the longest way");
-    if (is_last)
-        mark_behind(f, cut, mark);
-    else
-        mark_before(f, cut, mark);
-    for (int32_t i = 0; i < f->n; i++)
-        if (mark[i] && i != cut)
-            op[n++] = i;
-    add_window(f, is_last ? cut : NONE, is_last ? NONE : cut, op, n);
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        find_cuts(f, lengths[i]);
+        int64_t weight = weigh_windows(f, ns);
+        if (weight <= best)
+            continue;
+        best = weight;
+        best_length = lengths[i];
+    }
+    find_cuts(f, best_length);
     return CLV_OK;
 }
 
-/* The path's own first operator is no cut, as others may run beside it; nor is its last. Without a
- * cut all of the model is one window. */
-static clv_status find_windows(finder *f, clv_error *err)
+/* Without a cut all of the model is one window. */
+static clv_status list_windows(finder *f, clv_error *err)
 {
-    int32_t before = NONE;
-    f->window = CLV_NEW_ARRAY(f->arena, clv_path_window, f->n_inner + 1);
-    if (!f->window)
-        return clv_fail_nomem(err, "the longest way");
-    for (int32_t v = 1; v + 1 < f->n_inner; v++) {
-        if (!f->cut[v] || !f->on[f->inner[v]])
-            continue;
-        if (before == NONE)
-            CLV_TRY(add_end(f, f->inner[v], false, err));
-        else
-            add_window(f, f->inner[before], f->inner[v], f->inner + before + 1, v - before - 1);
-        before = v;
-    }
-    if (before != NONE)
-        return add_end(f, f->inner[before], true, err);
+    int32_t n = f->cuts[f->n_path], *next = CLV_NEW_ARRAY(f->arena, int32_t, n + 2);
     int32_t *op = CLV_NEW_ARRAY(f->arena, int32_t, f->n);
-    if (!op)
+    f->window = CLV_NEW_ARRAY(f->arena, clv_path_window, n + 1);
+    if (!next || !op || !f->window)
         return clv_fail_nomem(err, "the longest way");
-    for (int32_t i = 0; i < f->n; i++)
-        op[i] = i;
-    add_window(f, NONE, NONE, op, f->n);
+    f->n_windows = n + 1;
+    for (int32_t w = 0; w <= n; w++)
+        f->window[w] = (clv_path_window){ .begin = NONE, .end = NONE };
+    for (int32_t i = 0; i < f->n; i++) {
+        int32_t w = n == 0 ? 0 : window_of(f, i);
+        if (w != NONE) {
+            f->window[w].n++;
+        } else if (f->place[i] != NONE) {
+            f->window[f->cuts[f->place[i]]].end = i;
+            f->window[f->cuts[f->place[i]] + 1].begin = i;
+        }
+    }
+    for (int32_t w = 0; w <= n; w++) {
+        f->window[w].op = op + next[w];
+        next[w + 1] = next[w] + f->window[w].n;
+    }
+    for (int32_t i = 0; i < f->n; i++) {
+        int32_t w = n == 0 ? 0 : window_of(f, i);
+        if (w != NONE)
+            op[next[w]++] = i;
+    }
     return CLV_OK;
 }
 
@@ -202,10 +218,13 @@ clv_status clv_shard_path_find(const clv_costs *costs, const clv_device_kind *ki
                  .arena = arena,
                  .ns = CLV_NEW_ARRAY(arena, int64_t, n),
                  .input = CLV_NEW_ARRAY(arena, int32_t, n),
-                 .on = CLV_NEW_ARRAY(arena, bool, n) };
+                 .place = CLV_NEW_ARRAY(arena, int32_t, n),
+                 .after = CLV_NEW_ARRAY(arena, int32_t, n),
+                 .before = CLV_NEW_ARRAY(arena, int32_t, n),
+                 .cuts = CLV_NEW_ARRAY(arena, int32_t, n + 1) };
     clv_shard_path *path = CLV_NEW(arena, clv_shard_path);
     int64_t *end = CLV_NEW_ARRAY(arena, int64_t, n);
-    if (!f.ns || !f.input || !f.on || !path || !end)
+    if (!f.ns || !f.input || !f.place || !f.after || !f.before || !f.cuts || !path || !end)
         return clv_fail_nomem(err, "the longest way");
     *ret = path;
     if (n == 0)
@@ -213,12 +232,14 @@ clv_status clv_shard_path_find(const clv_costs *costs, const clv_device_kind *ki
     for (int32_t i = 0; i < f.n; i++) {
         const clv_op_cost *c = &costs->of[i];
         f.ns[i] = clv_op_time_ns(c, kind, clv_op_workspace(c, kind, kind->workspace_proportion));
+        f.place[i] = NONE;
     }
     find_path(&f, end);
-    CLV_TRY(list_inner(&f, err));
-    CLV_TRY(find_windows(&f, err));
+    find_places(&f);
+    CLV_TRY(choose_cuts(&f, err));
+    CLV_TRY(list_windows(&f, err));
     for (int32_t i = 0; i < f.n; i++)
-        if (!f.on[i])
+        if (f.place[i] == NONE)
             f.input[i] = CLV_PATH_OFF;
     *path = (clv_shard_path){ f.input, f.window, f.n_windows };
     return CLV_OK;

@@ -1,12 +1,13 @@
 /* shard_path.h - the critical path of a model: operators of which none can start before the one
  * before it is done, wherever they run.
  *
- * Some of them are cuts: of all that lies between the first and the last, each operator waits for a
- * cut or is waited for by it. Between two cuts is a window. It lasts as long as the way through it,
- * and as long as all its operators dealt out evenly to the stages, as no stage runs two at once. So
- * of experts beside each other more counts than the one on the path. And a pipeline never comes
- * back to a stage that it has left: where both cuts are on one stage, so is all between them, and
- * takes its time one after the other. In S stages at most S - 1 windows are parted.
+ * Some of them are cuts: those beside which nothing runs that waits for the path and is waited for,
+ * but for what runs beside a long stretch of it. Between two cuts is a window, of what waits for
+ * the first and is waited for by the second. It lasts as long as the way through it, and as long as
+ * all its operators dealt out evenly to the stages, as no stage runs two at once. So of experts
+ * beside each other more counts than the one on the path. And a pipeline never comes back to a
+ * stage that it has left: where both cuts are on one stage, so is all between them, and takes its
+ * time one after the other. In S stages at most S - 1 windows are parted.
  */
 #ifndef CLV_COST_SHARD_PATH_H
 #define CLV_COST_SHARD_PATH_H
