@@ -43,6 +43,19 @@ static clv_status find_twice_in_many(const cJSON *first, size_t n, const char **
     return CLV_OK;
 }
 
+static size_t write_path(const clv_json_at *at, int line, char *buf, size_t size);
+
+/* The path of an object, with the line of its last member of that name. */
+static const char *path_at_key(const clv_json_at *at, const char *key, char *buf, size_t size)
+{
+    int line = 0;
+    for (const cJSON *c = at->json->child; c; c = c->next)
+        line = strcmp(c->string, key) == 0 ? c->valueint : line;
+    buf[0] = 0;
+    write_path(at, line, buf, size);
+    return buf;
+}
+
 static const char *find_twice_in_few(const cJSON *first)
 {
     for (const cJSON *c = first; c; c = c->next)
@@ -66,7 +79,7 @@ static clv_status check_duplicates(const clv_json_at *at, clv_error *err)
     if (!twice)
         return CLV_OK;
     return clv_fail(err, CLV_EFORMAT, "%s has the key '%.60s' twice, expected once",
-                    clv_json_path(at, path, sizeof path), twice);
+                    path_at_key(at, twice, path, sizeof path), twice);
 }
 
 /* As deep as CLV_JSON_DEPTH_MAX at most. *largest: no number is beyond it, either way. */
@@ -124,6 +137,65 @@ static clv_status keep_digits(cJSON *json, const char **text, clv_error *err)
     return CLV_OK;
 }
 
+/* -- lines -- */
+
+typedef struct {
+    const char *at; /* NUL-terminated, and JSON */
+    int line;
+} place;
+
+static void skip_space(place *p)
+{
+    for (; *p->at == ' ' || *p->at == '\t' || *p->at == '\r' || *p->at == '\n'; p->at++)
+        p->line += *p->at == '\n';
+}
+
+/* To what comes next, behind the marks before it. */
+static void skip_to_value(place *p)
+{
+    for (skip_space(p); *p->at == ',' || *p->at == ':'; skip_space(p))
+        p->at++;
+}
+
+/* The line of each value, where cJSON has whole numbers that nobody reads: it keeps all numbers as
+ * doubles too. Text and tree are in the same order. */
+static void note_lines(cJSON *json, place *p)
+{
+    skip_to_value(p);
+    json->valueint = p->line;
+    if (cJSON_IsObject(json) || cJSON_IsArray(json)) {
+        p->at++;
+        for (cJSON *c = json->child; c; c = c->next) {
+            skip_to_value(p);
+            if (cJSON_IsObject(json))
+                p->at = after_token(p->at);
+            note_lines(c, p);
+        }
+        skip_space(p);
+        p->at++;
+    } else if (cJSON_IsString(json)) {
+        p->at = after_token(p->at);
+    } else {
+        p->at += strcspn(p->at, ",]} \t\r\n");
+    }
+}
+
+static void forget_lines(cJSON *json)
+{
+    json->valueint = 0;
+    for (cJSON *c = json->child; c; c = c->next)
+        forget_lines(c);
+}
+
+/* Where all is on one line it says nothing. */
+static void find_lines(cJSON *json, const char *text)
+{
+    place p = { .at = text, .line = 1 };
+    note_lines(json, &p);
+    if (p.line == json->valueint)
+        forget_lines(json);
+}
+
 static clv_status parse(const char *text, size_t n, const char *what, bool is_line, clv_json **ret,
                         clv_error *err)
 {
@@ -142,6 +214,8 @@ static clv_status parse(const char *text, size_t n, const char *what, bool is_li
     clv_json_at root = clv_json_root(json, what);
     const char *numbers = copy;
     double largest = 0;
+    if (json)
+        find_lines(json, copy);
     clv_status status =
         json ? check_tree(&root, &largest, err) : clv_fail_nomem(err, "a JSON document");
     if (status == CLV_OK && largest >= EXACT_MAX)
@@ -174,13 +248,16 @@ clv_json_at clv_json_root(const clv_json *json, const char *what)
     return (clv_json_at){ NULL, what, -1, json };
 }
 
-static size_t write_path(const clv_json_at *at, char *buf, size_t size)
+/* line: of the document, behind its name; 0: none. */
+static size_t write_path(const clv_json_at *at, int line, char *buf, size_t size)
 {
-    size_t n = at->parent ? write_path(at->parent, buf, size) : 0;
+    size_t n = at->parent ? write_path(at->parent, line, buf, size) : 0;
     if (n >= size)
         return n;
     int more;
-    if (!at->parent)
+    if (!at->parent && line > 0)
+        more = snprintf(buf, size, "%.120s:%d", at->key, line);
+    else if (!at->parent)
         more = snprintf(buf, size, "%.120s", at->key);
     else {
         const char *between = at->parent->parent ? "" : ": ";
@@ -194,9 +271,12 @@ static size_t write_path(const clv_json_at *at, char *buf, size_t size)
 
 const char *clv_json_path(const clv_json_at *at, char *buf, size_t size)
 {
+    const clv_json_at *there = at;
     assert(size > 0);
+    while (!there->json && there->parent)
+        there = there->parent;
     buf[0] = 0;
-    write_path(at, buf, size);
+    write_path(at, there->parent ? there->json->valueint : 0, buf, size);
     return buf;
 }
 
@@ -241,7 +321,7 @@ clv_status clv_json_keys(const clv_json_at *at, const char *const *allowed, clv_
         for (i = 0; allowed[i] && n < sizeof list; i++)
             n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", allowed[i]);
         return clv_fail(err, CLV_EFORMAT, "%s has the unknown key '%.60s', expected only %s",
-                        clv_json_path(at, path, sizeof path), c->string, list);
+                        path_at_key(at, c->string, path, sizeof path), c->string, list);
     }
     return CLV_OK;
 }

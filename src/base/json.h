@@ -1,8 +1,8 @@
 /* json.h - the one door to cJSON: checked reading. Writing is json_out.h.
  *
  * clv_json_parse() gives a tree that is freed with clv_json_free(). A reader says which keys an
- * object may have (clv_json_keys) and takes them by type; each failure names where:
- * "cluster.json: levels[1].bandwidth". Duplicate keys, text after the value, nesting over 64 and
+ * object may have (clv_json_keys) and takes them by type; each failure names where, with the line in
+ * a document of several: "cluster.json:14: levels[1].bandwidth". Duplicate keys, text after the value, nesting over 64 and
  * numbers that are not finite are refused.
  */
 #ifndef CLV_BASE_JSON_H
@@ -35,7 +35,8 @@ typedef struct clv_json_at {
 } clv_json_at;
 
 clv_json_at clv_json_root(const clv_json *json, const char *what);
-/* "cluster.json: levels[1].bandwidth" into buf. Returns buf. */
+/* "cluster.json:14: levels[1].bandwidth" into buf: of what is absent the line of what it is absent
+ * in, and no line of the document as a whole, nor where all is on one line. Returns buf. */
 const char *clv_json_path(const clv_json_at *at, char *buf, size_t size);
 
 /* at must be an object with no other keys than these (NULL-terminated list). */

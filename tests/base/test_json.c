@@ -212,6 +212,43 @@ Test(json, unknown_keys_are_named_with_those_that_are_known)
     clv_json_free(json);
 }
 
+/* Marks and line breaks in texts are none. */
+#define LINES                                                                                      \
+    "\n{ \"a\": [1,\r\n  true, \"]\\\"\\n,\", 4 ], \"b\\\"\": {},\n"                               \
+    "  \"c\":\n    { \"d\": null }, \"e\": [\n] }\n"
+
+Test(json, places_have_the_line_of_a_document_of_several)
+{
+    static const char *const keys[] = { "a", "b\"", "c", NULL };
+    clv_json *json = parsed(LINES);
+    clv_json_at root = clv_json_root(json, "doc"), a, b, c, d;
+    clv_error err = { 0 };
+    char path[64];
+    cr_assert_eq(clv_json_member(&root, "a", true, &a, &err), CLV_OK);
+    cr_expect_str_eq(clv_json_path(&a, path, sizeof path), "doc:2: a");
+    for (int32_t i = 0; i < 4; i++) {
+        clv_json_at at = clv_json_element(&a, i, NULL);
+        char want[64];
+        snprintf(want, sizeof want, "doc:%d: a[%d]", i == 0 ? 2 : 3, (int)i);
+        cr_expect_str_eq(clv_json_path(&at, path, sizeof path), want);
+    }
+    cr_assert_eq(clv_json_member(&root, "b\"", true, &b, &err), CLV_OK);
+    cr_expect_str_eq(clv_json_path(&b, path, sizeof path), "doc:3: b\"");
+    cr_assert_eq(clv_json_member(&root, "c", true, &c, &err), CLV_OK);
+    cr_assert_eq(clv_json_member(&c, "x", false, &d, &err), CLV_OK);
+    cr_expect_str_eq(clv_json_path(&d, path, sizeof path), "doc:5: c.x", "where it is absent");
+    cr_expect_str_eq(clv_json_path(&root, path, sizeof path), "doc");
+    cr_assert_eq(clv_json_keys(&root, keys, &err), CLV_EFORMAT);
+    cr_expect(strstr(err.message, "doc:5 has the unknown key 'e'"), "%s", err.message);
+    clv_json_free(json);
+    refused("{\"a\": 1,\n\"b\": {\n\"c\": 1,\n\"c\": 2}}", "doc:4: b has the key 'c' twice");
+    json = parsed("\n {\"a\": [5]}\n");
+    root = clv_json_root(json, "doc");
+    cr_assert_eq(clv_json_member(&root, "a", true, &a, &err), CLV_OK);
+    cr_expect_str_eq(clv_json_path(&a, path, sizeof path), "doc: a", "all is on one line");
+    clv_json_free(json);
+}
+
 Test(json, an_empty_text_is_said_to_be_empty)
 {
     refused("", "doc is empty");
