@@ -131,7 +131,7 @@ static clv_status collective_node(const clv_emit_scope *scope, clv_emit_collecti
             attrs[n++] = int_attr("axis", c->axis);
         attrs[n++] = int_attr("group_size", clv_mesh_count(&e->s->mesh, c->mesh_axes));
     }
-    if (e->s->phases[e->phase].idles && e->collected.name.n > 0)
+    if (e->s->phases[e->phase].nodes_differ && e->collected.name.n > 0)
         CLV_TRY(clv_emit_after(scope, in, type, e->collected, &in, err));
     CLV_TRY(clv_emit_node_with(scope, ort ? words[c->kind].ort : "DistCollective", CLV_NAMES(in),
                                (clv_new_attrs){ attrs, n }, ret, err));

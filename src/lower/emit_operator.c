@@ -190,12 +190,11 @@ static clv_status zero_bias(local_op *l, int32_t k, clv_error *err)
     bool zero = false;
     for (int32_t f = 0; o->once && f < l->f->n_factors; f++) {
         const clv_factor *one = &l->f->factors[f];
-        bool sums = one->kind == CLV_FACTOR_REDUCED || one->kind == CLV_FACTOR_SUMMANDS;
         bool own = clv_takes_summands(o, one);
         for (int32_t d = 0; d < o->rank; d++)
             for (int32_t i = 0; i < o->dims[d].n; i++)
                 own = own || o->dims[d].at[i] == f;
-        zero = zero || (sums && !l->e->first[f] && !own);
+        zero = zero || (clv_factor_leaves_parts(one) && !l->e->first[f] && !own);
     }
     if (!zero || l->in[k].n == 0)
         return CLV_OK;

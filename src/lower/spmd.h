@@ -58,7 +58,7 @@ typedef struct {
     const int32_t *device;         /* of the plan, by position of the mesh */
     int32_t first_instr, n_instrs; /* they stand together */
     int32_t first_value, n_values;
-    bool idles; /* a device has nothing of some tensor, so it runs other nodes than the others do */
+    bool nodes_differ; /* a device has nothing of some tensor, or zeros for what another one adds */
 } clv_spmd_phase;
 
 typedef struct {

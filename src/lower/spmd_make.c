@@ -406,12 +406,38 @@ static clv_status order_ops(const builder *b, int32_t **ret, clv_error *err)
     return CLV_OK;
 }
 
-static bool does_idle(const clv_spmd *s, const clv_spmd_phase *p)
+static bool has_empty(const clv_spmd *s, const clv_spmd_phase *p)
 {
     for (int32_t v = p->first_value; v < p->first_value + p->n_values; v++)
         for (int32_t i = 0; i < s->mesh.n_devices; i++)
             if (clv_spmd_is_empty(s, &s->values[v], i))
                 return true;
+    return false;
+}
+
+/* Is a result added by the first device alone? In place of weights and inputs the others have zeros
+ * as constants, which are no nodes. */
+static bool adds_result_once(const clv_spmd *s, const clv_spmd_instr *instr)
+{
+    const clv_factors *f = &s->factors[instr->op.i];
+    bool once = false, sums = false;
+    for (int32_t k = 0; k < f->n_in && !once; k++) {
+        int32_t v = s->operands[instr->first_in + k];
+        once = f->in[k].once && v >= 0 && s->values[v].role == CLV_SPMD_RESULT;
+    }
+    for (int32_t i = 0; once && i < f->n_factors && !sums; i++)
+        sums = clv_factor_leaves_parts(&f->factors[i]) && clv_spmd_splits(s, instr, i);
+    return sums;
+}
+
+/* Do devices have zeros where another one has what was computed? */
+static bool has_zeros(const clv_spmd *s, const clv_spmd_phase *p)
+{
+    for (int32_t i = p->first_instr; i < p->first_instr + p->n_instrs; i++) {
+        const clv_spmd_instr *instr = &s->instrs[i];
+        if (instr->op.i < 0 ? instr->kind == CLV_STEP_NEUTRAL : adds_result_once(s, instr))
+            return true;
+    }
     return false;
 }
 
@@ -431,7 +457,7 @@ static clv_status add_phases(builder *b, clv_error *err)
             CLV_TRY(add_result(b, i, err));
         p->n_instrs = s->n_instrs - p->first_instr;
         p->n_values = s->n_values - p->first_value;
-        p->idles = does_idle(s, p);
+        p->nodes_differ = has_empty(s, p) || has_zeros(s, p);
         for (int32_t i = 0; i < b->n_touched; i++)
             b->here[b->touched[i]] = b->parts[b->touched[i]] = -1;
         b->n_touched = 0;

@@ -60,6 +60,12 @@ static inline bool clv_takes_summands(const clv_operand_factors *operand, const 
     return factor->kind == CLV_FACTOR_SUMMANDS && (operand->sums >> factor->sum & 1);
 }
 
+/* Do devices that split the factor make parts of a result, to be reduced? */
+static inline bool clv_factor_leaves_parts(const clv_factor *factor)
+{
+    return factor->kind == CLV_FACTOR_REDUCED || factor->kind == CLV_FACTOR_SUMMANDS;
+}
+
 /* A number in an attribute or in a constant input that has to change on a shard: the group of a
  * Conv, the shape of a Reshape. It becomes the product of the local sizes of these factors. Only
  * numbers with a factor that may be split are listed; others stay as they are. */

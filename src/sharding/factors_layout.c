@@ -243,7 +243,7 @@ void clv_factors_out(const clv_factors *f, const clv_mesh *mesh, const int16_t *
         if (factor_of_axis[a] < 0 || mesh->size[a] == 1)
             continue;
         const clv_factor *one = &f->factors[factor_of_axis[a]];
-        if (one->kind == CLV_FACTOR_REDUCED || one->kind == CLV_FACTOR_SUMMANDS)
+        if (clv_factor_leaves_parts(one))
             lay_summands(ret, a, one->reduce);
     }
     lay_out(&(choice){ f, mesh, factor_of_axis }, &f->out[k], ret);

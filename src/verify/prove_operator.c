@@ -323,11 +323,6 @@ static clv_status check_input(const work *w, int32_t k, clv_error *err)
 
 /* -- outputs -- */
 
-static bool leaves_parts(const clv_factor *one)
-{
-    return one->kind == CLV_FACTOR_REDUCED || one->kind == CLV_FACTOR_SUMMANDS;
-}
-
 static clv_status check_output(const work *w, int32_t k, clv_error *err)
 {
     clv_prover *p = w->p;
@@ -348,8 +343,8 @@ static clv_status check_output(const work *w, int32_t k, clv_error *err)
                           CLV_STR_ARG(clv_prover_name(p, v)));
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
         int32_t f = w->instr->factor[a];
-        bool is = f >= 0 && clv_prover_is_long(p, a) && leaves_parts(&w->f->factors[f]) &&
-                  (!o || !has_factor(o, f));
+        bool is = f >= 0 && clv_prover_is_long(p, a) &&
+                  clv_factor_leaves_parts(&w->f->factors[f]) && (!o || !has_factor(o, f));
         partial |= (uint32_t)is << a;
         if (is && p->held[v].partial && w->f->factors[f].reduce != p->held[v].reduce)
             return clv_refute(err, "%s: '%.*s' is said to be partial by %s, but it is by %s",
