@@ -493,8 +493,10 @@ static clv_status add_given(building *b, clv_error *err)
         one->note.stage = b->stages.stage_of_mesh[b->stages.mesh_of_op[op_at[at]]];
     }
     b->plan->annotations = given;
-    b->plan->uneven = b->said.uneven;
-    b->plan->n_uneven = b->said.n_uneven;
+    const clv_plan said = { .uneven = b->said.uneven, .n_uneven = b->said.n_uneven };
+    clv_plan_uneven *uneven = NULL;
+    CLV_TRY(clv_plan_list_uneven(&said, b->g, b->arena, &uneven, &b->plan->n_uneven, err));
+    b->plan->uneven = uneven;
     return CLV_OK;
 }
 

@@ -192,10 +192,8 @@ static bool has_same_places(const clv_plan *a, const clv_plan *b)
     return same;
 }
 
-/* Of uneven parts those that specs speak of: not of the model's inputs, which lie anyhow until a
- * node reads them. */
-static clv_status list_uneven(const clv_plan *plan, const clv_graph *g, clv_arena *arena,
-                              clv_plan_uneven **ret, int32_t *ret_n, clv_error *err)
+clv_status clv_plan_list_uneven(const clv_plan *plan, const clv_graph *g, clv_arena *arena,
+                                clv_plan_uneven **ret, int32_t *ret_n, clv_error *err)
 {
     clv_map inputs;
     int32_t id;
@@ -219,13 +217,13 @@ static clv_status gives_annotations(clv_plan *plan, const clv_plan *annotated,
 {
     clv_plan_uneven *said, *own;
     int32_t n_said, n_own;
-    CLV_TRY(list_uneven(annotated, model->main, arena, &said, &n_said, err));
+    CLV_TRY(clv_plan_list_uneven(annotated, model->main, arena, &said, &n_said, err));
     plan->annotations = annotated->annotations;
     plan->n_annotations = annotated->n_annotations;
     plan->uneven = said;
     plan->n_uneven = n_said;
     CLV_TRY(clv_plan_derive(plan, model, arena, err));
-    CLV_TRY(list_uneven(plan, model->main, arena, &own, &n_own, err));
+    CLV_TRY(clv_plan_list_uneven(plan, model->main, arena, &own, &n_own, err));
     *ret = n_own == n_said;
     return CLV_OK;
 }

@@ -34,5 +34,9 @@ clv_status clv_plan_open_annotated_folder(const char *folder, const clv_plan *an
  * the two contradict each other. In the arena. O(operators + edges + shards). */
 clv_status clv_plan_derive(clv_plan *plan, const clv_model *model, clv_arena *arena,
                            clv_error *err);
+/* Of uneven parts those that specs speak of: not of the model's inputs, which lie anyhow until a
+ * node reads them. CLV_ENOMEM. O(inputs + uneven parts). */
+clv_status clv_plan_list_uneven(const clv_plan *plan, const clv_graph *g, clv_arena *arena,
+                                clv_plan_uneven **ret, int32_t *ret_n, clv_error *err);
 
 #endif

@@ -119,6 +119,28 @@ def check_models():
             expect(f"{name} over {mesh}", verify(model, "a.onnx", "f"), 0)
 
 
+def check_data_parallel():
+    """Seven rows of an input lie in two parts, of four and three, and are read in four: no spec says how they lie."""
+    weight = numpy_helper.from_array(numpy.ones((6, 13), numpy.float32), "w")
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"], name="up")], "g",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, [7, 6])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [7, 13])], [weight])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "d.onnx")
+    with open("rules.json", "w") as f:
+        json.dump({"rules": [{"split": "up", "factor": "m", "over": axis} for axis in ("dp", "tp")]}, f)
+    subprocess.run(["rm", "-rf", "f"], check=True)
+    expect("data parallel", cleave("plan", "-q", "--mesh", "2x2", "--data-parallel", "--constraints", "rules.json",
+                                   "-o", "a.onnx", "--plan-out", "p.json", "d.onnx"), 0)
+    with open("p.json") as f:
+        parts = {part["tensor"]: part["sizes"] for part in json.load(f)["uneven_parts"]}
+    if parts["x"] != "4, 3" or parts["y"] != "2, 2, 2, 1":
+        failed.append("parts")
+        print(f"data parallel: the parts are {parts}")
+    expect("data parallel: annotated", verify("d.onnx", "a.onnx"), 0)
+    expect("data parallel: lowered", cleave("lower", "-q", "--form", "devices", "-o", "f", "d.onnx", "p.json"), 0)
+    expect("data parallel: its folder", verify("d.onnx", "a.onnx", "f"), 0)
+
+
 def check_training():
     """Which operators are of the backward pass stands in the plan alone."""
     weights = [numpy_helper.from_array(numpy.ones((64, 64), numpy.float32), n) for n in ("w", "v", "u", "t")]
@@ -147,6 +169,7 @@ def main():
         check_plans(base)
         check_metadata(base)
         check_models()
+        check_data_parallel()
         check_training()
         os.chdir("/")
     sys.exit(1 if failed else 0)
