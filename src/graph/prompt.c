@@ -4,7 +4,9 @@
 #include "graph/first_caches.h"
 #include "graph/ops.h"
 
-#define STEPS 8 /* at most so many operators move ids before they are looked up */
+#define STEPS       8 /* at most so many operators move ids before they are looked up */
+#define STATE_RANK  3 /* dimensions of caches and hidden states at least; masks and ids have two */
+#define FIRST_LEAST 2 /* keys and values; one alone is what an encoder pools */
 
 /* Where operators that look up rows have the table and the ids. */
 typedef struct {
@@ -62,12 +64,17 @@ static bool read_ids(const clv_types *types, clv_tensor t, clv_token_ids *ret)
     return false;
 }
 
+/* Encoders return masks and ids as they came, and what they pool: none is kept for another run. */
 static clv_status keeps_state(const clv_types *types, clv_arena *arena, bool *ret, clv_error *err)
 {
     clv_states states;
+    *ret = false;
     CLV_TRY(clv_states_find(types, arena, &states, err));
+    int32_t n = states.n;
+    for (int32_t i = 0; i < n; i++)
+        *ret |= types->of[states.at[i].in.i].rank >= STATE_RANK;
     CLV_TRY(clv_states_add_first(types, arena, &states, err));
-    *ret = states.n > 0;
+    *ret |= states.n - n >= FIRST_LEAST;
     return CLV_OK;
 }
 

@@ -2,7 +2,8 @@
  *
  * Such a model keeps keys and values, or another state, from one run to the next (states.h,
  * first_caches.h), and looks its ids up in a table of embeddings. A run over several tokens of each
- * sequence is a prefill, one over a single token a step of decoding.
+ * sequence is a prefill, one over a single token a step of decoding. A mask that an encoder returns
+ * as it came is no state, and hidden states that its attention pools are no caches.
  */
 #ifndef CLV_GRAPH_PROMPT_H
 #define CLV_GRAPH_PROMPT_H

@@ -29,6 +29,7 @@ static const char *const model[] = { "in ids 4 4 int",
                                      "LayerNormalization y s z",
                                      "MatMul z head logits",
                                      "out k",
+                                     "out r",
                                      "out logits",
                                      NULL };
 

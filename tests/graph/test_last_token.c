@@ -56,8 +56,8 @@ static void expect_all(const char *const *lines)
 
 /* Attention that leaves keys, beside the line from ids to hidden states h; 2 sequences. */
 #define CACHES                                                                                     \
-    "in q 2 3 5 8", "in k0 2 3 8 5", "in v 2 3 5 8", "Relu k0 k", "MatMul q k s", "Softmax s p",   \
-        "MatMul p v y", "out k"
+    "in q 2 3 5 8", "in k0 2 3 8 5", "in v0 2 3 5 8", "Relu k0 k", "Relu v0 v", "MatMul q k s",    \
+        "Softmax s p", "MatMul p v y", "out k", "out v"
 #define HIDDEN "in ids 2 5 int", CACHES, "w table 50 8", "Gather table ids h", "w head 8 50"
 
 Test(last_token, logits_have_one_token_of_each_sequence)
@@ -131,6 +131,17 @@ Test(last_token, a_model_without_caches_generates_no_text)
     cr_expect_eq(clv_prompt_tokens(&s.prompt), 0);
     clv_arena_free(s.arena);
     expect_all(LINES("in h 2 5 8", CACHES, "w head 8 50", "MatMul h head logits", "out logits"));
+}
+
+/* It returns the mask that it is given, or the states that a softmax over the tokens pools. */
+Test(last_token, a_text_encoder_generates_none_whatever_it_returns)
+{
+    expect_all(LINES("in ids 2 5 int", "in mask 2 5 int", "w table 50 8", "Gather table ids h",
+                     "w head 8 50", "MatMul h head logits", "Identity mask m", "out logits",
+                     "out m"));
+    expect_all(LINES("in ids 2 5 int", "in q 2 1 5", "w table 50 8", "Gather table ids h",
+                     "w head 8 50", "MatMul h head logits", "Softmax q p", "MatMul p h pooled",
+                     "out logits", "out h", "out pooled"));
 }
 
 /* The positions' table is smaller, and as many columns are no logits. */
