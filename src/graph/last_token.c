@@ -206,6 +206,7 @@ static clv_status make(const finder *f, clv_arena *arena, const clv_types **ret,
     if (!made || !of || !bytes)
         return clv_fail_nomem(err, WHAT);
     *made = *f->types;
+    made->of_file = f->types;
     memcpy(of, made->of, n * sizeof *of);
     memcpy(bytes, made->bytes, n * sizeof *bytes);
     made->of = of;

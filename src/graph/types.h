@@ -22,6 +22,8 @@ struct clv_types {
     /* n_ops: the type of what an operator reads of input 0, where that is some of its rows only
      * (last_token.h); NULL: all of it. NULL: all operators read all. */
     const clv_type **read;
+    const clv_types
+        *of_file; /* where some have fewer rows than in the file; NULL: they are these */
     /* Bodies and calls: those of operator i are body[first_body[i] .. first_body[i + 1]), in the
      * order of its graph attributes (or the one function body); NULL where not inferred. NULL
      * arrays when no operator has any. */

@@ -143,14 +143,67 @@ static int64_t whole_before(const clv_factors *f, const clv_dim_factors *d)
     return 1;
 }
 
-clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_arena *arena,
-                           clv_factors **ret, clv_error *err)
+/* -- logits of the last token -- */
+
+/* The factors of a dimension of which n elements are left: the sequences come first, and of what is
+ * behind them there is one. Where they are no factors of their own nothing is split: parts of the
+ * rows in the file would be others. */
+static void leave_first(clv_factor *factors, const clv_dim_factors *d, int64_t n)
+{
+    for (int32_t i = 0; i < d->n; i++) {
+        clv_factor *one = &factors[d->at[i]];
+        if (n == 1) {
+            one->size = one->granule = 1;
+        } else if (one->size > 0 && n % one->size == 0) {
+            n /= one->size;
+        } else {
+            one->kind = CLV_FACTOR_WHOLE;
+        }
+    }
+}
+
+static void leave_rows(clv_factor *factors, const clv_operand_factors *o, const clv_type *file,
+                       const clv_type *last)
+{
+    for (int32_t i = 0; i < o->rank && last->dims != file->dims; i++)
+        if (last->dims[i] != file->dims[i])
+            leave_first(factors, &o->dims[i], last->dims[i]);
+}
+
+static clv_status leave_last_tokens(const clv_types *types, clv_factors *all, clv_arena *arena,
+                                    clv_error *err)
 {
     const clv_graph *g = types->graph;
-    clv_factors *all = CLV_NEW_ARRAY(arena, clv_factors, g->n_ops);
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        clv_factors *f = &all[i];
+        clv_factor *factors = CLV_NEW_ARRAY(arena, clv_factor, f->n_factors);
+        if (!factors)
+            return clv_fail_nomem(err, "the sharding rules");
+        for (int32_t k = 0; k < f->n_factors; k++)
+            factors[k] = f->factors[k];
+        for (int32_t k = 0; k < f->n_in; k++) {
+            clv_tensor t = clv_op_input(g, &g->ops[i], k);
+            if (t.i >= 0)
+                leave_rows(factors, &f->in[k], &types->of_file->of[t.i],
+                           clv_type_read(types, &g->ops[i], k));
+        }
+        for (int32_t k = 0; k < f->n_out; k++) {
+            clv_tensor t = clv_op_output(g, &g->ops[i], k);
+            if (t.i >= 0)
+                leave_rows(factors, &f->out[k], &types->of_file->of[t.i], &types->of[t.i]);
+        }
+        f->factors = factors;
+    }
+    return CLV_OK;
+}
+
+/* -- all -- */
+
+static clv_status factors_of(const clv_model *model, const clv_types *types, clv_factors *all,
+                             clv_arena *arena, clv_error *err)
+{
+    const clv_graph *g = types->graph;
     clv_chain_refiner *refiner;
-    if (!all)
-        return clv_fail_nomem(err, "the sharding rules");
     CLV_TRY(clv_chain_refiner_new(g, all, arena, &refiner, err));
     CLV_TRY(clv_factors_resolve_all(model, types, arena, all, err));
     for (int32_t i = 0; i < g->n_ops; i++) {
@@ -167,7 +220,17 @@ clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_a
             }
         }
     }
-    *ret = all;
     CLV_TRY(clv_refine_fused(types, all, arena, err));
     return clv_factors_add_sums(types, all, arena, err);
+}
+
+clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_arena *arena,
+                           clv_factors **ret, clv_error *err)
+{
+    clv_factors *all = CLV_NEW_ARRAY(arena, clv_factors, types->graph->n_ops);
+    *ret = all;
+    if (!all)
+        return clv_fail_nomem(err, "the sharding rules");
+    CLV_TRY(factors_of(model, types->of_file ? types->of_file : types, all, arena, err));
+    return types->of_file ? leave_last_tokens(types, all, arena, err) : CLV_OK;
 }

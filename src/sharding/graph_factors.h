@@ -26,7 +26,9 @@ clv_status clv_factors_resolve_all(const clv_model *model, const clv_types *type
  * taken apart alike, back to the product that makes them: its weights can be laid out so that
  * nothing has to be moved. Likewise where a reshape fuses two dimensions of which only the inner
  * one is parallel all through, or only the outer one: rows (s*b) of a sequence and a batch. And
- * with factors of parts of sums where operators are linear (graph_sums.h).
+ * with factors of parts of sums where operators are linear (graph_sums.h). Where types are of the
+ * last token (last_token.h), rules are those of the file with one token: what a plan splits is the
+ * same to whoever reads the plan with the file.
  * O(operators), times the length of such a chain. */
 clv_status clv_factors_all(const clv_model *model, const clv_types *types, clv_arena *arena,
                            clv_factors **ret, clv_error *err);

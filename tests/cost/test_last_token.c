@@ -79,7 +79,7 @@ Test(last_token_cost, a_row_for_each_sequence_is_read_computed_and_written)
     expect_costs("Gemm", true);
 }
 
-/* No device knows from its part of the tokens which one is the last: they are no factor any more.
+/* No device knows from its part of the tokens which one is the last: they are one, or not split.
  * Words and hidden are. */
 static void expect_factors(bool flat)
 {
@@ -93,10 +93,9 @@ static void expect_factors(bool flat)
     cr_assert_null(f->why_whole, "%s", f->why_whole);
     for (int32_t i = 0; i < f->n_factors; i++)
         cr_expect(f->factors[i].size == SEQUENCES || f->factors[i].size == HIDDEN ||
-                      f->factors[i].size == WORDS,
+                      f->factors[i].size == WORDS || f->factors[i].size == 1 ||
+                      f->factors[i].kind == CLV_FACTOR_WHOLE,
                   "%s of %d", f->factors[i].name, (int)f->factors[i].size);
-    if (!flat)
-        cr_expect_eq(f->in[0].dims[1].n, 0, "tokens are whole on every device");
     /* words over 4 devices */
     int64_t parts[8];
     clv_op_cost part;
@@ -115,4 +114,56 @@ Test(last_token_cost, tokens_are_not_split_where_one_is_read)
 {
     expect_factors(false);
     expect_factors(true);
+}
+
+/* The same, where attention makes the hidden states: so the sequences are a factor of the rows. */
+static made *attending(clv_arena *arena)
+{
+    made *m = made_new(arena);
+    made_input(m, "ids", CLV_DT_INT64, "2,16");
+    made_weight(m, "table", CLV_DT_FLOAT, "256,64");
+    made_weight(m, "head", CLV_DT_FLOAT, "64,256");
+    made_weight(m, "bias", CLV_DT_FLOAT, "256");
+    made_op(m, "Gather", "table,ids", "q");
+    made_op(m, "Relu", "q", "v");
+    made_op(m, "Transpose", "v", "k");
+    made_attr_ints(m, "perm", "0,2,1");
+    made_op(m, "MatMul", "q,k", "s");
+    made_op(m, "Softmax", "s", "p");
+    made_op(m, "MatMul", "p,v", "hidden");
+    made_ints(m, "rows", "-1,64");
+    made_op(m, "Reshape", "hidden,rows", "flat");
+    made_op(m, "MatMul", "flat,head", "a");
+    made_op(m, "Add", "a,bias", "b");
+    made_output(m, "k");
+    made_output(m, "v");
+    made_output(m, "b");
+    made_build(m);
+    return m;
+}
+
+/* Whoever reads a plan has the rules of the file, where rows (sequences * tokens) are taken apart:
+ * a split of the sequences has to be called as there. */
+Test(last_token_cost, a_split_means_the_same_in_the_file)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    made *m = attending(arena);
+    clv_factors *file, *last;
+    cr_assert_eq(clv_factors_all(m->model, m->types, arena, &file, &m->err), CLV_OK);
+    take_last(m);
+    cr_assert_eq(clv_factors_all(m->model, m->types, arena, &last, &m->err), CLV_OK);
+    for (int32_t i = 0; i < m->types->graph->n_ops; i++)
+        for (int32_t k = 0; k < last[i].n_factors; k++) {
+            cr_assert_str_eq(last[i].factors[k].name, file[i].factors[k].name);
+            cr_expect(last[i].factors[k].size == file[i].factors[k].size ||
+                          last[i].factors[k].size == 1,
+                      "operator %d, factor %s", (int)i, last[i].factors[k].name);
+        }
+    const clv_factors *of_b = &last[made_writer(m, "b").i];
+    const clv_dim_factors *rows = &of_b->out[0].dims[0];
+    cr_assert_eq(rows->n, 2, "sequences and tokens");
+    cr_expect_eq(of_b->factors[rows->at[0]].size, SEQUENCES);
+    cr_expect_eq(of_b->factors[rows->at[0]].kind, CLV_FACTOR_PARALLEL);
+    cr_expect_eq(of_b->factors[rows->at[1]].size, 1);
+    clv_arena_free(arena);
 }
