@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "graph/constant.h"
 #include "graph/ops.h"
 
 #define MATRIX_RANK 2
@@ -34,11 +35,7 @@ typedef struct {
 
 static bool is_weight(const finder *f, clv_tensor t)
 {
-    if (t.i < 0)
-        return false;
-    const clv_tensor_info *info = clv_tensor_at(f->g, t);
-    return info->role == CLV_TENSOR_WEIGHT ||
-           (info->producer.i >= 0 && f->constant[info->producer.i]);
+    return clv_is_constant(f->g, f->constant, t);
 }
 
 static int32_t rank_of(const finder *f, clv_tensor t)

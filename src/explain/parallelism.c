@@ -84,11 +84,7 @@ static op_class class_of(const clv_op_info *op)
 
 static bool is_weight(const counter *c, clv_tensor t)
 {
-    if (t.i < 0)
-        return false;
-    const clv_tensor_info *info = clv_tensor_at(c->of->graph, t);
-    return info->role == CLV_TENSOR_WEIGHT ||
-           (info->producer.i >= 0 && c->constant[info->producer.i]);
+    return clv_is_constant(c->of->graph, c->constant, t);
 }
 
 static int32_t rank_of(const counter *c, clv_tensor t)

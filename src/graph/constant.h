@@ -13,4 +13,7 @@
  * known, has no bodies and is not random. O(operators + edges). */
 clv_status clv_constant_ops(const clv_graph *g, clv_arena *arena, bool **ret, clv_error *err);
 
+/* Is a tensor a weight, or the output of one of those operators? Of CLV_NO_TENSOR: no. O(1). */
+bool clv_is_constant(const clv_graph *g, const bool *constant, clv_tensor t);
+
 #endif

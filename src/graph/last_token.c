@@ -62,13 +62,6 @@ static bool is_row(const clv_type *type)
 
 /* -- operators -- */
 
-static bool is_made_of_weights(const finder *f, clv_tensor t)
-{
-    const clv_tensor_info *at = t.i < 0 ? NULL : clv_tensor_at(f->g, t);
-    return at &&
-           (at->role == CLV_TENSOR_WEIGHT || (at->producer.i >= 0 && f->constant[at->producer.i]));
-}
-
 static bool is_set(const finder *f, const clv_op_info *op, const char *attribute)
 {
     const clv_attr *at = clv_op_attr(f->g, op, attribute);
@@ -82,9 +75,10 @@ static bool is_product(const finder *f, const clv_op_info *op)
     if (kind != CLV_FLOPS_MATMUL && kind != CLV_FLOPS_GEMM && kind != CLV_FLOPS_MATMUL_NBITS)
         return false;
     clv_tensor rows = clv_op_input(f->g, op, 0);
-    return rows.i >= 0 && clv_op_output(f->g, op, 0).i >= 0 && !is_made_of_weights(f, rows) &&
-           is_made_of_weights(f, clv_op_input(f->g, op, 1)) && !is_set(f, op, "transA") &&
-           !is_set(f, op, "transBatchA");
+    return rows.i >= 0 && clv_op_output(f->g, op, 0).i >= 0 &&
+           !clv_is_constant(f->g, f->constant, rows) &&
+           clv_is_constant(f->g, f->constant, clv_op_input(f->g, op, 1)) &&
+           !is_set(f, op, "transA") && !is_set(f, op, "transBatchA");
 }
 
 /* Does an operator leave logits what they are, token by token? Input k is them. */

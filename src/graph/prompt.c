@@ -35,9 +35,7 @@ static const lookup *lookup_of(const clv_graph *g, const clv_op_info *op)
 /* Rows of a table of weights; 0: it is none. */
 static int64_t table_rows(const clv_types *types, const bool *constant, clv_tensor t)
 {
-    const clv_tensor_info *at = t.i < 0 ? NULL : clv_tensor_at(types->graph, t);
-    bool weight =
-        at && (at->role == CLV_TENSOR_WEIGHT || (at->producer.i >= 0 && constant[at->producer.i]));
+    bool weight = clv_is_constant(types->graph, constant, t);
     const clv_type *type = weight ? &types->of[t.i] : NULL;
     return weight && type->kind == CLV_TYPE_TENSOR && type->rank == 2 && type->dims[0] > 0
                ? type->dims[0]
