@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
+
 #define WHAT    "what a pipeline saves"
 #define NONE    (-1)
 #define OUTSIDE (-1) /* the place of what lies in no window */
@@ -191,12 +193,6 @@ static bool add_nodes(saver *v)
 
 /* -- all -- */
 
-static int compare_down(const void *a, const void *b)
-{
-    clv_int128 x = *(const clv_int128 *)a, y = *(const clv_int128 *)b;
-    return (x < y) - (x > y);
-}
-
 static clv_status sum_up(saver *v, int32_t stages, clv_int128 *ret, clv_error *err)
 {
     int32_t n = v->path->n_windows;
@@ -206,7 +202,7 @@ static clv_status sum_up(saver *v, int32_t stages, clv_int128 *ret, clv_error *e
     *ret = NONE;
     if (!add_nodes(v))
         return CLV_OK;
-    qsort(v->window, (size_t)n, sizeof *v->window, compare_down);
+    qsort(v->window, (size_t)n, sizeof *v->window, clv_compare_int128_down);
     clv_int128 sum = v->outside;
     for (int32_t w = 0; w < n && w < stages - 1; w++)
         sum += v->window[w];

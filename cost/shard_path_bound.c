@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
+
 /* The path up to an operator: by its choice, the least time of all that is before it and itself. */
 typedef struct {
     clv_shard_tables *t;
@@ -125,12 +127,6 @@ static clv_status walk_path(walk *w, const clv_shard_path *path, int32_t stages,
     return CLV_OK;
 }
 
-static int compare_down(const void *a, const void *b)
-{
-    clv_int128 x = *(const clv_int128 *)a, y = *(const clv_int128 *)b;
-    return (x < y) - (x > y);
-}
-
 /* The way alone, and in each window that is not parted what is beside the way: one stage runs
  * it all. The least is where as many windows are parted as may be, those with the most beside. */
 static clv_status walk_whole(walk *w, const clv_shard_path *path, int32_t stages,
@@ -141,7 +137,7 @@ static clv_status walk_whole(walk *w, const clv_shard_path *path, int32_t stages
         return clv_fail_nomem(err, "the longest way");
     for (int32_t i = 0; i < path->n_windows; i++)
         CLV_TRY(sum_of(w, path, i, false, &beside[i], err));
-    qsort(beside, (size_t)path->n_windows, sizeof *beside, compare_down);
+    qsort(beside, (size_t)path->n_windows, sizeof *beside, clv_compare_int128_down);
     CLV_TRY(walk_path(w, path, 0, ret, err));
     for (int32_t i = stages - 1; i < path->n_windows; i++)
         *ret += beside[i];

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "base/int128.h"
+
 /* Of two int32_t, ascending. */
 static inline int clv_compare_int32(const void *a, const void *b)
 {
@@ -15,6 +17,13 @@ static inline int clv_compare_int32(const void *a, const void *b)
 static inline int clv_compare_int64_down(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* Of two clv_int128, descending. */
+static inline int clv_compare_int128_down(const void *a, const void *b)
+{
+    clv_int128 x = *(const clv_int128 *)a, y = *(const clv_int128 *)b;
     return (x < y) - (x > y);
 }
 

@@ -4,40 +4,15 @@
 
 #include "graph/rule_case.h"
 #include "sharding/factors_layout.h"
-#include "sharding/graph_factors.h"
-
-typedef struct {
-    clv_arena *arena;
-    const clv_graph *graph;
-    clv_factors *all;
-} sums_graph;
+#include "sharding/whole_graph.h"
 
 #define PRODUCTS                                                                                   \
     "in x float[4,6]; in a float[6,6]; in b float[6,6]; p = MatMul(x, a); q = MatMul(x, b);"
 
-static sums_graph read_graph(const char *text)
-{
-    sums_graph g = { .arena = clv_arena_new(NULL, 0) };
-    case_reader c = { .arena = g.arena, .at = text, .opset = 18 };
-    clv_error err = { 0 };
-    clv_model *model = NULL;
-    clv_inference *found = NULL;
-    clv_draft *d = case_graph(&c);
-    clv_opset opsets[1] = { { clv_str_of(""), c.opset } };
-    d->opsets = opsets;
-    d->n_opsets = 1;
-    clv_draft_model draft = { .ir_version = 8, .main = d };
-    cr_assert_eq(clv_model_build(&draft, g.arena, &model, &err), CLV_OK, "%s", err.message);
-    cr_assert_eq(clv_infer(model, NULL, 0, g.arena, &found, &err), CLV_OK, "%s", err.message);
-    cr_assert_eq(clv_factors_all(model, found->main, g.arena, &g.all, &err), CLV_OK);
-    g.graph = model->main;
-    return g;
-}
-
 /* "Mul sum1, Add sum": operators in their order, and their factors of summands. */
 static void expect_sums(const char *text, const char *want)
 {
-    sums_graph g = read_graph(text);
+    whole_graph g = read_graph(text);
     char got[300] = "";
     size_t n = 0;
     for (int32_t i = 0; i < g.graph->n_ops; i++)
@@ -115,7 +90,7 @@ Test(graph_sums, stop_at_other_types_and_at_what_is_not_linear)
 /* A weight is there before the run, as a whole: the first device adds it. */
 Test(graph_sums, what_is_given_is_added_once)
 {
-    sums_graph g = read_graph(PRODUCTS "in c float[6]; y = Sum(p, c, q)");
+    whole_graph g = read_graph(PRODUCTS "in c float[6]; y = Sum(p, c, q)");
     const clv_factors *f = &g.all[2];
     cr_assert_eq(f->n_in, 3);
     cr_expect_eq(f->in[0].sums, 1);
@@ -127,7 +102,7 @@ Test(graph_sums, what_is_given_is_added_once)
 
 Test(graph_sums, are_partial_layouts_of_inputs_and_outputs)
 {
-    sums_graph g = read_graph(PRODUCTS "in v float[4,1]; r = Mul(p, v); y = Add(r, q)");
+    whole_graph g = read_graph(PRODUCTS "in v float[4,1]; r = Mul(p, v); y = Add(r, q)");
     const clv_mesh mesh = { .n_axes = 2, .size = { 2, 3, 1 }, .n_devices = 6 };
     const clv_factors *f = &g.all[2];
     int16_t split[] = { 0, 0 };
