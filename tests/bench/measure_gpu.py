@@ -2,8 +2,8 @@
 
     python3 measure_gpu.py --out results [--seconds 60] section...
 
-Sections: launch memory_bound gemm batched_gemm attention convolution memory transfer models compiled
-onnx.
+Sections: launch memory_bound gemm gemm_grid batched_gemm attention convolution convolution_grid memory
+transfer models compiled onnx.
 `--seconds` is the time a section may take; it stops with the rows it has. `memory` wants a process
 of its own (it counts what the first kernels take). All times are microseconds and medians.
 
@@ -18,6 +18,7 @@ import argparse
 import csv
 import ctypes
 import glob
+import itertools
 import math
 import os
 import statistics
@@ -547,6 +548,19 @@ def gemm():
         torch.cuda.empty_cache()
 
 
+def gemm_grid():
+    """Sizes in all combinations, of the type that nobody else measures: what a table is fitted to."""
+    tables = [Table(name, "dtype,m,n,k,us") for name in ("gemm_grid", "gemm_grid_same_buffer")]
+    pool = Pool(F32, 8 * GIB)
+    torch.backends.cuda.matmul.allow_tf32 = True
+    sizes = (64, 256, 1024, 2048, 4096, 8192, 16384)
+    work = list(itertools.product((4, 16, 64, 1024, 2048, 4096, 8192), sizes, sizes))
+    work += itertools.product((32768, 131072), (64, 128, 256, 512), (64, 128, 256, 512))
+    for m, n, k in work:
+        if m * n * k < 3e11 and not late():
+            attempt(f"tf32 {m} {n} {k}", product_row, tables, "tf32", pool, m, n, k)
+
+
 def batched_work():
     """(batch, m, n, k) of attention that is not fused: scores, then what they weigh."""
     for batch, sequence, size in ((12, 128, 64), (192, 128, 64), (12, 197, 64), (192, 197, 64), (1024, 197, 64),
@@ -682,6 +696,41 @@ def convolution():
                     attempt(f"depthwise {batch} {side}", convolution_row, depthwise, name, pool, batch,
                             side, channels, channels, kernel, stride, channels)
         print(f"  convolution {name}{': out of time' if late() else ''}", flush=True)
+
+
+def convolution_grid_work():
+    """batch, height and width, channels in, channels out, kernel, stride"""
+    for into, side, batch in itertools.product((16, 32, 64, 128, 256, 512, 1024), (7, 14, 28, 56, 112, 224), (1, 4, 16, 64)):
+        for out in (into // 2, into, 2 * into):
+            if 32 <= out <= 1024 and into * side <= 14336:
+                yield batch, side, into, out, 3, 1
+    for batch in (1, 4, 16, 64):
+        for into, side, kernel in itertools.product((32, 128, 256), (14, 56), (5, 7)):
+            yield batch, side, into, into, kernel, 1
+        for into, side in ((64, 112), (128, 56), (256, 28), (320, 64), (640, 32)):
+            yield batch, side, into, into, 3, 2
+            yield batch, side, into, 2 * into, 3, 2
+        for first in ((224, 3, 64, 7, 2), (224, 3, 32, 3, 2), (224, 3, 64, 3, 1), (299, 3, 32, 3, 2), (224, 3, 96, 4, 4),
+                      (224, 3, 768, 16, 16), (224, 3, 1024, 16, 16), (64, 4, 320, 3, 1), (512, 3, 64, 7, 2)):
+            yield batch, *first
+
+
+def convolution_grid():
+    """Layers of many sizes, for the table of convolutions; every size of kernel but 1, which are products."""
+    table = Table("convolution_grid", "dtype,batch,height,width,in_channels,out_channels,kernel,stride,us")
+    torch.backends.cudnn.benchmark, torch.backends.cudnn.benchmark_limit = True, 3
+    torch.backends.cudnn.allow_tf32 = True
+    for name, dtype in (("float16", F16), ("tf32", F32)):
+        pool = Pool(dtype, 6 * GIB)
+        for batch, side, into, out, kernel, stride in convolution_grid_work():
+            size = dtype.itemsize * batch * side * side * (into + out / stride ** 2)
+            work = 2 * batch * (side / stride) ** 2 * into * out * kernel ** 2
+            if size < 500e6 and work < 1e12 and not late():
+                attempt(f"grid {name} {batch} {side} {into} {out} {kernel}", convolution_row, table, name, pool, batch, side,
+                        into, out, kernel, stride)
+        print(f"  convolution grid {name}{': out of time' if late() else ''}", flush=True)
+        del pool
+        torch.cuda.empty_cache()
 
 
 # ---- memory ------------------------------------------------------------------------------------
@@ -954,7 +1003,8 @@ def onnx_row(table, onnxruntime, path):
 # ---- main --------------------------------------------------------------------------------------
 
 SECTIONS = {section.__name__: section for section in (
-    launch, memory_bound, gemm, batched_gemm, attention, convolution, memory, transfer, models, compiled, onnx)}
+    launch, memory_bound, gemm, gemm_grid, batched_gemm, attention, convolution, convolution_grid, memory, transfer, models,
+    compiled, onnx)}
 
 
 def main():
