@@ -46,8 +46,10 @@ static clv_kernel_shape shape_of(clv_sizing apart, int64_t matmul_flops)
     const clv_product_elems e = { { clv_size_in_elems(s, 0),
                                     clv_product_operand_elems(&s->rule, packed) },
                                   clv_size_out_elems(s, 0) };
-    return clv_product_shape(matmul_flops, &e,
-                             clv_second_dtype(&s->rule, clv_rule_in(&s->rule, second)->dtype));
+    clv_dtype weights = clv_second_dtype(&s->rule, clv_rule_in(&s->rule, second)->dtype);
+    if (kind == CLV_FLOPS_CONV || kind == CLV_FLOPS_CONV_TRANSPOSE)
+        return clv_convolution_shape(matmul_flops, &e, weights, clv_size_in_tail(s, second, 2));
+    return clv_product_shape(matmul_flops, &e, weights);
 }
 
 static void cost_plain(clv_sizing *s, clv_op_cost *ret)

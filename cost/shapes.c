@@ -32,10 +32,24 @@ clv_kernel_shape clv_product_shape(int64_t flops, const clv_product_elems *e, cl
     w.k = adds / e->out > 0 ? adds / e->out : 1;
     w.m = adds / e->in[1] > 0 ? adds / e->in[1] : 1;
     w.n = adds / e->in[0] > 0 ? adds / e->in[0] : 1;
-    /* of an image an element is in several products, or in none */
-    if (w.n > e->out / w.m || w.n * w.m > adds / w.k)
-        w.n = e->out / w.m > 0 ? e->out / w.m : 1;
     w.batch = e->out / (w.m * w.n) > 0 ? e->out / (w.m * w.n) : 1;
+    return w;
+}
+
+clv_kernel_shape clv_convolution_shape(int64_t flops, const clv_product_elems *e, clv_dtype weights,
+                                       int64_t taps)
+{
+    int64_t adds = flops / 2;
+    clv_kernel_shape w = {
+        .kind = CLV_SHAPE_PRODUCT, .weights = weights, .batch = 1, .taps = taps
+    };
+    if (adds <= 0 || e->in[1] <= 0 || e->out <= 0 || taps <= 0)
+        return (clv_kernel_shape){ .kind = CLV_SHAPE_NONE };
+    w.k = adds / e->out > 0 ? adds / e->out : 1;
+    if (w.k == taps && taps > 1)
+        return (clv_kernel_shape){ .kind = CLV_SHAPE_NONE };
+    w.n = e->in[1] / w.k > 0 ? e->in[1] / w.k : 1;
+    w.m = e->out / w.n > 0 ? e->out / w.n : 1;
     return w;
 }
 

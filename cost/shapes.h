@@ -20,9 +20,15 @@ int64_t clv_product_operand_elems(const clv_rule *r, int64_t elems);
 
 /* From the multiply-adds of any product of two tensors, and what each of the three has of the four
  * kinds of dimensions (in both operands and the result; in one and the result; in both alone):
- * flops = 2 batch m n k, and elements are batch m k, batch k n, batch m n. Of a convolution, whose
- * images overlap, n is what is left. NONE where sizes are open. */
+ * flops = 2 batch m n k, and elements are batch m k, batch k n, batch m n. NONE where sizes are
+ * open. */
 clv_kernel_shape clv_product_shape(int64_t flops, const clv_product_elems *e, clv_dtype weights);
+/* The same of a convolution with taps elements in its kernel, whose images overlap or leave some
+ * out: flops = 2 m n k, its weights are n k, its results m n. Groups count as one, of all their
+ * channels; where each has one (depthwise) memory bounds it: NONE. Of a transposed one m is the
+ * places that are read, and each makes n results. */
+clv_kernel_shape clv_convolution_shape(int64_t flops, const clv_product_elems *e, clv_dtype weights,
+                                       int64_t taps);
 
 /* Of one operator that is attention; NONE where sizes are open. */
 clv_kernel_shape clv_attention_sizes(clv_sizing *s);

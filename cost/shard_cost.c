@@ -137,7 +137,10 @@ static clv_kernel_shape product_part(const clv_shard_op *o, const int64_t *n_par
         e.in[i] =
             part_elems(f, in_factors(f, in[i]), n_parts, clv_type_read(o->types, info, in[i]));
     e.in[1] = clv_product_operand_elems(&rule, e.in[1]);
-    return clv_product_shape(flops, &e, o->costs->of[o->op.i].shape.weights);
+    const clv_kernel_shape *whole = &o->costs->of[o->op.i].shape;
+    if (whole->taps > 0) /* no kernel is cut */
+        return clv_convolution_shape(flops, &e, whole->weights, whole->taps);
+    return clv_product_shape(flops, &e, whole->weights);
 }
 
 /* Of attention that is written out: from its scores. */

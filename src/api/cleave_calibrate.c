@@ -138,18 +138,17 @@ static clv_status begin_measured(measured *m, const cleave_measured_options *giv
     if (!m->configs)
         return clv_fail_nomem(err, "a path");
     CLV_TRY(clv_device_load(m->o.device, m->configs, arena, &m->device, err));
-    if (!m->fit && !m->device.measured)
+    if ((!m->fit || m->o.keep) && !m->device.measured)
         return clv_fail(err, CLV_EUSAGE, "the device '%.60s' has no measured times",
                         m->device.name);
     return clv_measured_folder(m->folder, arena, &m->rows, err);
 }
 
-static clv_status write_tables(const measured *m, clv_kernel_times *times, clv_arena *arena,
-                               clv_error *err)
+/* Names whose kernels they are, and where the times are from. */
+static clv_status say_source(const measured *m, clv_kernel_times *times, clv_arena *arena,
+                             clv_error *err)
 {
     clv_timed_table *tables = CLV_NEW_ARRAY(arena, clv_timed_table, times->n);
-    const char *text;
-    size_t n;
     if (!tables)
         return clv_fail_nomem(err, "tables of times");
     for (int32_t i = 0; i < times->n; i++) {
@@ -161,9 +160,55 @@ static clv_status write_tables(const measured *m, clv_kernel_times *times, clv_a
     times->name = m->device.name;
     times->source = m->o.source ? m->o.source : m->folder;
     times->date = m->o.date ? m->o.date : "not given";
+    return CLV_OK;
+}
+
+static bool has_alike(const clv_kernel_times *times, const clv_timed_table *table)
+{
+    for (int32_t i = 0; i < times->n; i++)
+        if (clv_timed_tables_alike(&times->at[i], table))
+            return true;
+    return false;
+}
+
+/* Adds new tables to those that the device has of other kernels, kind by kind; each new one says
+ * its source, as the file says that of the others. O(tables^2). */
+static clv_status keep_tables(const clv_kernel_times *old, const clv_kernel_times *new,
+                              clv_arena *arena, clv_kernel_times *ret, clv_error *err)
+{
+    clv_timed_table *tables = CLV_NEW_ARRAY(arena, clv_timed_table, old->n + new->n);
+    const char *source = clv_arena_printf(arena, "%s, %s", new->source, new->date);
+    int32_t n = 0;
+    if (!tables || !source)
+        return clv_fail_nomem(err, "tables of times");
+    for (int kind = 0; kind < CLV_N_TIMED; kind++) {
+        for (int32_t i = 0; i < old->n; i++)
+            if (old->at[i].kind == (clv_timed)kind && !has_alike(new, &old->at[i]))
+                tables[n++] = old->at[i];
+        for (int32_t i = 0; i < new->n; i++)
+            if (new->at[i].kind == (clv_timed)kind) {
+                tables[n] = new->at[i];
+                tables[n++].source = source;
+            }
+    }
+    *ret = (clv_kernel_times){ old->name, old->source, old->date, n, tables };
+    return CLV_OK;
+}
+
+static clv_status write_tables(measured *m, const clv_kernel_times *times, clv_arena *arena,
+                               clv_error *err)
+{
+    clv_kernel_times all = *times;
+    const char *text;
+    size_t n;
+    CLV_TRY(say_source(m, &all, arena, err));
+    if (m->o.keep) {
+        CLV_TRY(clv_device_load_times(&m->device, m->configs, arena, err));
+        CLV_TRY(keep_tables(m->device.times, &all, arena, &all, err));
+    }
     if (!m->path)
         return CLV_OK;
-    CLV_TRY(clv_measured_json(times, arena, &text, &n, err));
+    CLV_TRY(clv_measured_json(&all, arena, &text, &n, err));
     return clv_write_text(m->path, clv_arena_alloc(arena), text, n, err);
 }
 

@@ -37,6 +37,12 @@ typedef enum {
     EXPERTS,
     TENSOR_PARALLEL,
     EXPERT_PARALLEL,
+    HEIGHT,
+    WIDTH,
+    IN_CHANNELS,
+    OUT_CHANNELS,
+    KERNEL,
+    STRIDE,
     US,
     N_COLUMNS
 } column;
@@ -68,6 +74,12 @@ static const char *const names[N_COLUMNS] = {
     "experts",
     "tensor_parallel",
     "expert_parallel",
+    "height",
+    "width",
+    "in_channels",
+    "out_channels",
+    "kernel",
+    "stride",
     "us",
 };
 
@@ -81,6 +93,12 @@ static const struct {
     uint32_t needs, may;
 } files[CLV_N_MEASURED_FILES] = {
     [CLV_MEASURED_PRODUCTS] = { "gemm.csv", BIT(DTYPE) | BIT(M) | BIT(N) | BIT(K) | BIT(US), 0 },
+    [CLV_MEASURED_CONVOLUTIONS] = { "convolution.csv",
+                                    BIT(DTYPE) | BIT(BATCH) | BIT(HEIGHT) | BIT(WIDTH) |
+                                        BIT(IN_CHANNELS) | BIT(OUT_CHANNELS) | BIT(KERNEL) |
+                                        BIT(STRIDE) | BIT(US),
+                                    0 },
+    [CLV_MEASURED_FULL] = { "attention_full.csv", ATTENTION, 0 },
     [CLV_MEASURED_PREFILL] = { "attention_prefill.csv", ATTENTION, 0 },
     [CLV_MEASURED_DECODE] = { "attention_decode.csv", ATTENTION, 0 },
     [CLV_MEASURED_COLLECTIVES] = { "collectives.csv",
@@ -239,6 +257,31 @@ static clv_status read_product(const reader *r, kernel *ret, clv_error *err)
     return read_type(r, DTYPE, &ret->math, &ret->shape.weights, err);
 }
 
+/* Results along one side of an image whose borders are filled up with half a kernel. */
+static int64_t places_along(const reader *r, int64_t side)
+{
+    int64_t filled = side + 2 * (r->size[KERNEL] / 2);
+    return filled < r->size[KERNEL] ? 0 : (filled - r->size[KERNEL]) / r->size[STRIDE] + 1;
+}
+
+static clv_status read_convolution(const reader *r, kernel *ret, clv_error *err)
+{
+    int64_t taps = 0, depth = 0, places = 0;
+    if (__builtin_mul_overflow(r->size[KERNEL], r->size[KERNEL], &taps) ||
+        __builtin_mul_overflow(taps, r->size[IN_CHANNELS], &depth) ||
+        __builtin_mul_overflow(places_along(r, r->size[HEIGHT]), places_along(r, r->size[WIDTH]),
+                               &places) ||
+        __builtin_mul_overflow(places, r->size[BATCH], &places))
+        return no_value(r, KERNEL, "a kernel and an image with fewer than 2^63 elements", err);
+    ret->shape = (clv_kernel_shape){ .kind = CLV_SHAPE_PRODUCT,
+                                     .batch = 1,
+                                     .m = places,
+                                     .n = r->size[OUT_CHANNELS],
+                                     .k = depth,
+                                     .taps = taps };
+    return read_type(r, DTYPE, &ret->math, &ret->shape.weights, err);
+}
+
 static clv_status read_attention(const reader *r, kernel *ret, clv_error *err)
 {
     clv_dtype ignored;
@@ -252,7 +295,7 @@ static clv_status read_attention(const reader *r, kernel *ret, clv_error *err)
                                      .queries = decode ? 1 : r->size[SEQUENCE],
                                      .keys = r->size[SEQUENCE],
                                      .width = r->size[HEAD_SIZE],
-                                     .causal = true };
+                                     .causal = r->file == CLV_MEASURED_PREFILL };
     CLV_TRY(read_type(r, DTYPE, &ret->math, &ignored, err));
     return read_type(r, KV_DTYPE, &ignored, &ret->shape.weights, err);
 }
@@ -337,16 +380,18 @@ static clv_status read_collective(reader *r, clv_measured_row *row, clv_error *e
 static clv_status read_kernel(const reader *r, clv_timed_point *ret, clv_error *err)
 {
     kernel k;
-    clv_status status = r->file == CLV_MEASURED_PRODUCTS  ? read_product(r, &k, err)
-                        : r->file == CLV_MEASURED_EXPERTS ? read_experts(r, &k, err)
-                                                          : read_attention(r, &k, err);
+    clv_status status = r->file == CLV_MEASURED_PRODUCTS       ? read_product(r, &k, err)
+                        : r->file == CLV_MEASURED_CONVOLUTIONS ? read_convolution(r, &k, err)
+                        : r->file == CLV_MEASURED_EXPERTS      ? read_experts(r, &k, err)
+                                                               : read_attention(r, &k, err);
     if (status != CLV_OK)
         return status;
     if (k.math == CLV_DT_UNDEFINED || k.shape.weights == CLV_DT_UNDEFINED)
         return CLV_OK; /* no table has such rows */
-    bool known = r->file == CLV_MEASURED_PREFILL
-                     ? clv_timed_prefill_of(&k.shape, k.math, (double)k.shape.keys, ret)
-                     : clv_timed_point_of(&k.shape, k.math, ret);
+    double keys = (double)k.shape.keys;
+    bool known = r->file == CLV_MEASURED_PREFILL ? clv_timed_prefill_of(&k.shape, k.math, keys, ret)
+                 : r->file == CLV_MEASURED_FULL  ? clv_timed_full_of(&k.shape, k.math, keys, ret)
+                                                 : clv_timed_point_of(&k.shape, k.math, ret);
     return known ? CLV_OK
                  : clv_fail_line(&r->lines, err,
                                  "has sizes that contradict each other, expected top_k and "

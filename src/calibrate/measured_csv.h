@@ -1,7 +1,7 @@
 /* measured_csv.h - times of kernels as tables of commas.
  *
- * The first line names the columns, in any order; docs/calibration.md lists the five files with
- * theirs. Times are microseconds.
+ * The first line names the columns, in any order; docs/calibration.md lists the files with theirs.
+ * Times are microseconds.
  */
 #ifndef CLV_CALIBRATE_MEASURED_CSV_H
 #define CLV_CALIBRATE_MEASURED_CSV_H
@@ -25,6 +25,8 @@ typedef struct {
 
 typedef enum {
     CLV_MEASURED_PRODUCTS,
+    CLV_MEASURED_CONVOLUTIONS,
+    CLV_MEASURED_FULL,
     CLV_MEASURED_PREFILL,
     CLV_MEASURED_DECODE,
     CLV_MEASURED_COLLECTIVES,

@@ -20,7 +20,8 @@ typedef struct {
 } settings;
 
 static const settings of_kind[CLV_N_TIMED] = {
-    [CLV_TIMED_PRODUCT] = { 0.05, 0.005, 1 },       [CLV_TIMED_PREFILL] = { 0.01, 0.02, 1 },
+    [CLV_TIMED_PRODUCT] = { 0.05, 0.005, 1 },       [CLV_TIMED_CONVOLUTION] = { 0.05, 0.02, 1 },
+    [CLV_TIMED_FULL] = { 0.01, 0.02, 1 },           [CLV_TIMED_PREFILL] = { 0.01, 0.02, 1 },
     [CLV_TIMED_DECODE] = { 0.01, 0.02, 1 },         [CLV_TIMED_DECODE_GROUPED] = { 0.01, 0.02, 1 },
     [CLV_TIMED_DECODE_SHARED] = { 0.01, 0.02, 1 },  [CLV_TIMED_EXPERTS] = { 0.05, 0.05, 1.6 },
     [CLV_TIMED_EXPERTS_EVEN] = { 0.05, 0.05, 1.6 }, [CLV_TIMED_COLLECTIVE] = { 0.01, 0.005, 1 },
@@ -247,20 +248,13 @@ static clv_status fit_tables(const job *j, bool all, clv_arena *arena, tables *r
 
 /* -- errors -- */
 
-static bool are_alike(const clv_timed_table *a, const clv_timed_table *b)
-{
-    return a->kind == b->kind && a->dtype == b->dtype && a->weights == b->weights &&
-           a->operation == b->operation && a->devices == b->devices &&
-           (!a->library || !b->library || strcmp(a->library, b->library) == 0);
-}
-
 /* Of a final table: what the one made without some rows was off by on these. */
 static clv_status note_error(const job *j, const tables *partial, clv_arena *arena,
                              clv_timed_table *ret, clv_error *err)
 {
     clv_measured_error error;
     for (int32_t i = 0; i < partial->n; i++) {
-        if (!are_alike(&partial->at[i], ret))
+        if (!clv_timed_tables_alike(&partial->at[i], ret))
             continue;
         CLV_TRY(error_on(j, &partial->at[i], arena, &error, err));
         if (error.rows > 0) {

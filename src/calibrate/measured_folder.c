@@ -90,10 +90,12 @@ clv_status clv_measured_folder(const char *folder, clv_arena *arena, clv_measure
     CLV_TRY(read_tables(&r, err));
     CLV_TRY(read_outputs(&r, err));
     if (r.rows.n == 0)
-        return clv_fail(err, CLV_EFORMAT,
-                        "%.200s has no measured times, expected gemm.csv, attention_prefill.csv, "
-                        "attention_decode.csv, collectives.csv, moe.csv or outputs of nccl-tests",
-                        folder);
+        return clv_fail(
+            err, CLV_EFORMAT,
+            "%.200s has no measured times, expected gemm.csv, convolution.csv, attention_full.csv, "
+            "attention_prefill.csv, attention_decode.csv, collectives.csv, moe.csv or "
+            "outputs of nccl-tests",
+            folder);
     *ret = r.rows;
     return CLV_OK;
 }

@@ -21,6 +21,8 @@ static void put_subject(clv_json_out *out, const clv_timed_table *t)
     }
     if (t->library)
         clv_json_put_string(out, "library", t->library);
+    if (t->source)
+        clv_json_put_string(out, "source", t->source);
 }
 
 static void put_error(clv_json_out *out, const char *key, double error)

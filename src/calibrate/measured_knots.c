@@ -21,6 +21,16 @@ static const axis_knots finer_products[] = {
     { 32, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 5120, 7168, 10240, 16384, 65536 },
     { 32, 128, 256, 512, 1024, 2048, 3584, 5120, 7168, 10240, 16384, 65536 },
 };
+static const axis_knots convolutions[] = {
+    { 49, 196, 784, 3136, 12544, 50176, 200704, 802816 }, /* a quarter of a side, as networks do */
+    { 32, 64, 128, 256, 512, 1024 },
+    { 144, 288, 576, 1152, 2304, 4608, 9216 },
+};
+static const axis_knots full[] = {
+    { 64, 80, 128 },
+    { 8, 16, 32, 64, 128, 256, 512, 2048, 16384 },
+    { 128, 256, 512, 1024, 2048, 4096, 8192, 16384 },
+};
 static const axis_knots prefill[] = {
     { 64, 128, 256 },
     { 8, 64 },
@@ -56,6 +66,8 @@ static const axis_knots collectives[] = {
 
 static const axis_knots *const lists[CLV_N_TIMED] = {
     [CLV_TIMED_PRODUCT] = products,
+    [CLV_TIMED_CONVOLUTION] = convolutions,
+    [CLV_TIMED_FULL] = full,
     [CLV_TIMED_PREFILL] = prefill,
     [CLV_TIMED_DECODE] = decode,
     [CLV_TIMED_DECODE_GROUPED] = decode_grouped,

@@ -19,6 +19,7 @@ enum {
     SOURCE,
     DATE,
     LIBRARY,
+    KEEP,
     CONFIGS,
     COMMON,
     N_OPTIONS = COMMON + 3
@@ -68,6 +69,9 @@ static const cli_option options[N_OPTIONS] = {
                   .kind = CLI_TEXT,
                   .value = "TEXT",
                   .help = "whose kernels they are" },
+    [KEEP] = { .name = "--keep",
+               .kind = CLI_FLAG,
+               .help = "keep the tables that the device has of other kernels" },
     [CONFIGS] = { .name = "--configs",
                   .kind = CLI_TEXT,
                   .value = "PATH",
@@ -98,7 +102,7 @@ static const char *find_runner(cli *c, const char *given)
 static const char *out_of_place(const cli_value *v)
 {
     static const int own[] = { RUNNER, DEVICES }, others[] = { DEVICE, CONFIGS },
-                     fit[] = { SOURCE, DATE, LIBRARY };
+                     fit[] = { SOURCE, DATE, LIBRARY, KEEP };
     bool given = v[MEASURED].by || v[SCORE].by;
     for (size_t i = 0; i < 2; i++) {
         if (given && v[own[i]].by)
@@ -106,7 +110,7 @@ static const char *out_of_place(const cli_value *v)
         if (!given && v[others[i]].by)
             return v[others[i]].by;
     }
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof fit / sizeof *fit; i++)
         if (!v[MEASURED].by && v[fit[i]].by)
             return v[fit[i]].by;
     return v[SCORE].by && v[OUTPUT].by ? v[OUTPUT].by : NULL;
@@ -128,6 +132,7 @@ static int run_measured(cli *c, const cli_value *v)
     how.source = v[SOURCE].text;
     how.date = v[DATE].text;
     how.library = v[LIBRARY].text;
+    how.keep = v[KEEP].by != NULL;
     cli_catch_signals(c);
     cleave_status status =
         v[SCORE].by ? cleave_measured_score(v[SCORE].text, &how, &control, &report, &error)
@@ -180,8 +185,10 @@ const cli_command cli_cmd_calibrate = {
         "Runs small models with cleave-run for some seconds and writes a cluster of devices with "
         "one thread each. docs/calibration.md says what is measured and what is assumed.\n\n"
         "With --measured, fits tables of times of kernels to files of them (gemm.csv, "
-        "attention_prefill.csv, attention_decode.csv, moe.csv, collectives.csv and what nccl-tests "
-        "print), for the member \"measured\" of a device's description, and prints how far tables "
+        "convolution.csv, attention_full.csv, attention_prefill.csv, attention_decode.csv, "
+        "moe.csv, collectives.csv "
+        "and what nccl-tests print), for the member \"measured\" of a device's description, and "
+        "prints how far tables "
         "that were fitted without every fifth row are off these.",
     .options = options,
     .n_options = N_OPTIONS,

@@ -12,7 +12,7 @@
 
 typedef enum {
     CLV_SHAPE_NONE,    /* bound by what it moves, or of no kind that is measured */
-    CLV_SHAPE_PRODUCT, /* batch times [m,k] x [k,n]; convolutions as products of unfolded images */
+    CLV_SHAPE_PRODUCT, /* batch times [m,k] x [k,n]; a convolution is one of its unfolded images */
     CLV_SHAPE_ATTENTION, /* batch, heads: softmax of [queries,width] x [width,keys], x [keys,width]
                           */
     CLV_SHAPE_EXPERTS /* top_k of experts for each token: [tokens,hidden] to intermediate and back
@@ -24,8 +24,9 @@ typedef struct {
     clv_dtype weights; /* product: as the second operand is stored; attention: as keys are */
     int64_t batch;     /* of products and attention */
     union {
-        struct { /* a product */
+        struct { /* a product; m: places of a convolution's results, n: their channels */
             int64_t m, n, k;
+            int64_t taps; /* elements of the convolution's kernel, k has them; 0: a product */
         };
         struct { /* attention */
             int64_t heads, kv_heads, queries, keys, width;

@@ -1,6 +1,7 @@
 #include "cluster/kernel_times.h"
 
 #include <math.h>
+#include <string.h>
 
 #define NS_PER_S 1e9
 
@@ -10,6 +11,13 @@ double clv_roofline_ns(const clv_roofline *floor, clv_kernel_work work)
     double moves = bytes > 0 ? bytes / floor->bytes_per_s : 0;
     double computes = work.flops / floor->flops_per_s;
     return NS_PER_S * (computes > moves ? computes : moves);
+}
+
+bool clv_timed_tables_alike(const clv_timed_table *a, const clv_timed_table *b)
+{
+    return a->kind == b->kind && a->dtype == b->dtype && a->weights == b->weights &&
+           a->operation == b->operation && a->devices == b->devices &&
+           (a->kind != CLV_TIMED_COLLECTIVE || strcmp(a->library, b->library) == 0);
 }
 
 const clv_timed_table *clv_timed_table_find(const clv_kernel_times *times, clv_timed kind,
@@ -23,18 +31,19 @@ const clv_timed_table *clv_timed_table_find(const clv_kernel_times *times, clv_t
     return NULL;
 }
 
-/* Kinds that stand for each other where one of them is not measured. */
+/* The kind that stands for one that is not measured. */
 static clv_timed like(clv_timed kind)
 {
     return kind == CLV_TIMED_EXPERTS        ? CLV_TIMED_EXPERTS_EVEN
            : kind == CLV_TIMED_EXPERTS_EVEN ? CLV_TIMED_EXPERTS
+           : kind == CLV_TIMED_CONVOLUTION  ? CLV_TIMED_PRODUCT
                                             : kind;
 }
 
 /* Of attention over keys of 8 bits it is these that make the time: queries of any type. */
 static bool point_ns(const clv_kernel_times *times, const clv_timed_point *p, double *ret)
 {
-    bool attends = p->kind >= CLV_TIMED_PREFILL && p->kind <= CLV_TIMED_DECODE_SHARED;
+    bool attends = p->kind >= CLV_TIMED_FULL && p->kind <= CLV_TIMED_DECODE_SHARED;
     const clv_timed_table *t = clv_timed_table_find(times, p->kind, p->dtype, p->weights);
     if (!t)
         t = clv_timed_table_find(times, like(p->kind), p->dtype, p->weights);
@@ -54,6 +63,13 @@ static bool prefill_ns(const clv_kernel_times *times, const clv_kernel_shape *s,
     return clv_timed_prefill_of(s, math, keys, &p) && point_ns(times, &p, ret);
 }
 
+static bool full_ns(const clv_kernel_times *times, const clv_kernel_shape *s, clv_dtype math,
+                    double keys, double *ret)
+{
+    clv_timed_point p;
+    return clv_timed_full_of(s, math, keys, &p) && point_ns(times, &p, ret);
+}
+
 static bool decode_ns(const clv_kernel_times *times, const clv_kernel_shape *s, clv_dtype math,
                       double *ret)
 {
@@ -69,6 +85,8 @@ static bool attention_ns(const clv_kernel_times *times, const clv_kernel_shape *
         return false;
     if (s->queries == 1)
         return decode_ns(times, s, math, ret);
+    if (!s->causal && full_ns(times, s, math, sqrt(q * keys), ret))
+        return true;
     if (s->queries >= s->keys && (s->queries > s->keys || !s->causal))
         return prefill_ns(times, s, math, sqrt(2 * q * keys), ret);
     if (!prefill_ns(times, s, math, s->causal ? keys : sqrt(2) * keys, &all))

@@ -13,6 +13,7 @@ typedef struct {
     clv_timed_operation operation;  /* of a collective */
     int32_t devices;                /* of a collective; 0 */
     const char *library;            /* what was timed: "nccl 2.29.2" */
+    const char *source;             /* NULL: the file's */
     int32_t rows;                   /* measured, that it was fitted to */
     double median_error, p95_error; /* of rows left out, parts of 1; negative: not known */
     clv_time_table table;
@@ -40,8 +41,9 @@ double clv_roofline_ns(const clv_roofline *floor, clv_kernel_work work);
  *
  * Attention with fewer queries than keys takes the part of attention with as many queries as keys
  * that it has of the scores; at least attention among the queries alone, and at least one query
- * with all keys. Without a causal mask twice as many scores are computed: it takes as long as
- * causal attention over sqrt(2) times the keys. O(2^axes). */
+ * with all keys. Without a causal mask it takes as long as with as many queries as keys and as many
+ * scores; where that is not measured, twice as many scores are computed as in causal attention: as
+ * long as that over sqrt(2) times the keys. O(2^axes). */
 bool clv_kernel_times_ns(const clv_kernel_times *times, const clv_kernel_shape *shape,
                          clv_dtype math, const clv_roofline *floor, double *ret);
 
@@ -65,6 +67,9 @@ bool clv_start_ns(const clv_kernel_times *times, double *ret);
  * as engines call it: of the smallest product, all but the start of a kernel. The least that it
  * is, for it grows with the operand. 0 for wider types, and where not measured. O(tables). */
 double clv_quantising_ns(const clv_kernel_times *times, clv_dtype math, clv_dtype weights);
+
+/* Whether two tables are for the same kernels. */
+bool clv_timed_tables_alike(const clv_timed_table *a, const clv_timed_table *b);
 
 /* The table of a kind and types; NULL. O(tables). */
 const clv_timed_table *clv_timed_table_find(const clv_kernel_times *times, clv_timed kind,

@@ -36,7 +36,8 @@ static clv_status read_kind(const clv_json_at *at, clv_timed *ret, clv_error *er
             return CLV_OK;
         }
     return clv_fail(err, CLV_EFORMAT,
-                    "%s is '%.60s', expected product, attention_prefill, attention_decode, "
+                    "%s is '%.60s', expected product, convolution, attention_full, "
+                    "attention_prefill, attention_decode, "
                     "attention_decode_grouped, attention_decode_shared, experts, experts_even, "
                     "collective, memory or start",
                     clv_json_path(&member, path, sizeof path), name);
@@ -80,29 +81,31 @@ static clv_status read_operation(const clv_json_at *at, clv_timed_operation *ret
                     clv_json_path(&member, path, sizeof path), name);
 }
 
-static clv_status read_library(const clv_json_at *at, bool required, clv_arena *arena,
-                               const char **ret, clv_error *err)
+static clv_status read_text(const clv_json_at *at, const char *key, bool required, clv_arena *arena,
+                            const char **ret, clv_error *err)
 {
     clv_json_at member;
-    CLV_TRY(clv_json_member(at, "library", required, &member, err));
-    return member.json ? clv_field_text(at, "library", arena, ret, err) : CLV_OK;
+    CLV_TRY(clv_json_member(at, key, required, &member, err));
+    return member.json ? clv_field_text(at, key, arena, ret, err) : CLV_OK;
 }
 
 /* Its kind, and what says it from others of that kind. */
 static clv_status read_subject(const clv_json_at *at, clv_arena *arena, clv_timed_table *t,
                                clv_error *err)
 {
-    static const char *const plain[] = { "kernel", "library", "axes", "us", "rows", "error", NULL };
-    static const char *const typed[] = { "kernel", "dtype", "weights", "library", "axes",
-                                         "us",     "rows",  "error",   NULL };
-    static const char *const collective[] = { "kernel", "operation", "devices", "library", "axes",
-                                              "us",     "rows",      "error",   NULL };
+    static const char *const plain[] = { "kernel", "library", "source", "axes",
+                                         "us",     "rows",    "error",  NULL };
+    static const char *const typed[] = { "kernel", "dtype", "weights", "library", "source",
+                                         "axes",   "us",    "rows",    "error",   NULL };
+    static const char *const collective[] = { "kernel", "operation", "devices", "library", "source",
+                                              "axes",   "us",        "rows",    "error",   NULL };
     clv_json_at member;
     int64_t devices = 0;
     CLV_TRY(read_kind(at, &t->kind, err));
     bool joins = t->kind == CLV_TIMED_COLLECTIVE, has_types = clv_timed_kind_of(t->kind)->typed;
     CLV_TRY(clv_json_keys(at, joins ? collective : has_types ? typed : plain, err));
-    CLV_TRY(read_library(at, joins, arena, &t->library, err));
+    CLV_TRY(read_text(at, "library", joins, arena, &t->library, err));
+    CLV_TRY(read_text(at, "source", false, arena, &t->source, err));
     if (has_types) {
         CLV_TRY(read_dtype(at, "dtype", &t->dtype, err));
         CLV_TRY(read_dtype(at, "weights", &t->weights, err));
@@ -116,19 +119,12 @@ static clv_status read_subject(const clv_json_at *at, clv_arena *arena, clv_time
     return CLV_OK;
 }
 
-static bool are_alike(const clv_timed_table *a, const clv_timed_table *b)
-{
-    return a->kind == b->kind && a->dtype == b->dtype && a->weights == b->weights &&
-           a->operation == b->operation && a->devices == b->devices &&
-           (a->kind != CLV_TIMED_COLLECTIVE || strcmp(a->library, b->library) == 0);
-}
-
 static clv_status check_new(const reader *r, const clv_json_at *at, const clv_timed_table *t,
                             clv_error *err)
 {
     char path[256];
     for (int32_t i = 0; i < r->n; i++)
-        if (are_alike(&r->tables[i], t))
+        if (clv_timed_tables_alike(&r->tables[i], t))
             return clv_fail(err, CLV_EFORMAT,
                             "%s is for the same kernels as tables[%d], expected one table for each",
                             clv_json_path(at, path, sizeof path), (int)i);

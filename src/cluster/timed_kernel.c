@@ -9,7 +9,13 @@
 
 static const clv_timed_kind kinds[CLV_N_TIMED] = {
     [CLV_TIMED_PRODUCT] = { "product", 3, { "m", "n", "k" }, { 1, 1, 1 }, true },
+    [CLV_TIMED_CONVOLUTION] = { "convolution",
+                                3,
+                                { "places", "channels", "depth" },
+                                { 1, 1, 1 },
+                                true },
     /* scores are a square of keys */
+    [CLV_TIMED_FULL] = { "attention_full", 3, { "width", "heads", "keys" }, { 1, 1, 2 }, true },
     [CLV_TIMED_PREFILL] = { "attention_prefill",
                             4,
                             { "width", "kv_heads", "heads", "keys" },
@@ -74,6 +80,15 @@ static bool are_positive(const clv_timed_point *p)
     return true;
 }
 
+bool clv_timed_full_of(const clv_kernel_shape *s, clv_dtype math, double keys, clv_timed_point *ret)
+{
+    *ret = (clv_timed_point){ CLV_TIMED_FULL,
+                              clv_timed_dtype(math),
+                              clv_timed_dtype(s->weights),
+                              { (double)s->width, (double)s->batch * (double)s->heads, keys } };
+    return are_positive(ret);
+}
+
 bool clv_timed_prefill_of(const clv_kernel_shape *s, clv_dtype math, double keys,
                           clv_timed_point *ret)
 {
@@ -132,7 +147,7 @@ bool clv_timed_point_of(const clv_kernel_shape *s, clv_dtype math, clv_timed_poi
                                : clv_timed_prefill_of(s, math, (double)s->keys, ret);
     if (s->kind != CLV_SHAPE_PRODUCT)
         return false;
-    *ret = (clv_timed_point){ CLV_TIMED_PRODUCT,
+    *ret = (clv_timed_point){ s->taps > 1 ? CLV_TIMED_CONVOLUTION : CLV_TIMED_PRODUCT,
                               clv_timed_dtype(math),
                               clv_timed_dtype(s->weights),
                               { (double)s->batch * (double)s->m, (double)s->n, (double)s->k } };
@@ -154,10 +169,11 @@ static double result_bytes(clv_dtype dtype)
     return clv_dtype_bits(dtype) > 16 ? clv_dtype_bits(dtype) / 8.0 : 2;
 }
 
-static clv_kernel_work product_work(const clv_timed_point *p, double batch)
+/* used: how often each element of the first operand is, once for each column aside. */
+static clv_kernel_work product_work(const clv_timed_point *p, double batch, double used)
 {
     double m = p->at[0], n = p->at[1], k = p->at[2];
-    return (clv_kernel_work){ 2 * m * n * k, m * k * bytes_of(p->dtype) +
+    return (clv_kernel_work){ 2 * m * n * k, m * k / used * bytes_of(p->dtype) +
                                                  batch * n * k * bytes_of(p->weights) +
                                                  m * n * result_bytes(p->dtype) };
 }
@@ -186,6 +202,8 @@ static clv_kernel_work experts_work(const clv_timed_point *p)
 static attention attention_of(const clv_timed_point *p)
 {
     const double *at = p->at;
+    if (p->kind == CLV_TIMED_FULL)
+        return (attention){ at[0], at[1], at[1], at[2], at[2], at[2] * at[2] };
     if (p->kind == CLV_TIMED_PREFILL)
         return (attention){ at[0], at[2], at[2] * at[1] / HEADS_OF_SHARE,
                             at[3], at[3], at[3] * (at[3] + 1) / 2 };
@@ -198,7 +216,9 @@ static attention attention_of(const clv_timed_point *p)
 clv_kernel_work clv_timed_point_work(const clv_timed_point *p)
 {
     if (p->kind == CLV_TIMED_PRODUCT)
-        return product_work(p, 1);
+        return product_work(p, 1, 1);
+    if (p->kind == CLV_TIMED_CONVOLUTION) /* the kernel's size is not known: at least the rest */
+        return product_work(p, 1, INFINITY);
     if (p->kind <= CLV_TIMED_DECODE_SHARED) {
         attention a = attention_of(p);
         return attention_work(&a, p);
@@ -215,7 +235,7 @@ clv_kernel_work clv_kernel_shape_work(const clv_kernel_shape *s, clv_dtype math)
     if (!clv_timed_point_of(s, math, &p))
         return (clv_kernel_work){ 0, 0 };
     if (s->kind == CLV_SHAPE_PRODUCT)
-        return product_work(&p, batch);
+        return product_work(&p, batch, s->taps > 1 ? (double)s->taps : 1);
     if (s->kind == CLV_SHAPE_ATTENTION) {
         attention a = { (double)s->width,   batch * (double)s->heads, batch * (double)s->kv_heads,
                         (double)s->queries, (double)s->keys,          0 };

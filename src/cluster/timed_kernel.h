@@ -4,6 +4,11 @@
  * Each kind has its axes; along each, time does not fall:
  *
  *   product                   m, n, k; of several at once, m counts all their rows
+ *   convolution               places of results (batch times), channels of results, depth (channels
+ *                             that are read for each, times elements of the kernel). With a kernel
+ *                             of one element it is a product
+ *   attention_full            width, heads (batch times), keys; every query sees every key, as many
+ *                             queries as keys
  *   attention_prefill         width, kv_heads (of each 64 heads), heads (batch times), keys;
  * causal, as many queries as keys attention_decode          one query. width, heads (batch times),
  * keys; a head of keys for each attention_decode_grouped  width, group (2 to 32 heads that share
@@ -24,6 +29,8 @@
 
 typedef enum {
     CLV_TIMED_PRODUCT,
+    CLV_TIMED_CONVOLUTION,
+    CLV_TIMED_FULL,
     CLV_TIMED_PREFILL,
     CLV_TIMED_DECODE,
     CLV_TIMED_DECODE_GROUPED,
@@ -77,6 +84,8 @@ clv_dtype clv_timed_dtype(clv_dtype dtype);
  * attention in between the caller has to say which is meant. math: the type of the first operand.
  * False where a size is not above 0. */
 bool clv_timed_point_of(const clv_kernel_shape *shape, clv_dtype math, clv_timed_point *ret);
+bool clv_timed_full_of(const clv_kernel_shape *shape, clv_dtype math, double keys,
+                       clv_timed_point *ret);
 bool clv_timed_prefill_of(const clv_kernel_shape *shape, clv_dtype math, double keys,
                           clv_timed_point *ret);
 bool clv_timed_decode_of(const clv_kernel_shape *shape, clv_dtype math, clv_timed_point *ret);

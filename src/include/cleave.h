@@ -768,6 +768,8 @@ typedef struct {
     const char *date;         /* of them; NULL: "not given" */
     const char *library;      /* whose kernels they are; NULL: not said. Of collectives the rows say
                                * it */
+    int keep;                 /* not 0: tables that the device has already, of kernels that the
+                               * folder has no times of, are written too */
 } cleave_measured_options;
 
 static inline void cleave_measured_options_init(cleave_measured_options *options)

@@ -56,12 +56,34 @@ Test(measured_csv, products_without_tf32_have_no_table)
     cr_expect_eq(rows.at[0].point.dtype, CLV_DT_FLOAT);
 }
 
+#define CONVOLUTION "dtype,batch,height,width,in_channels,out_channels,kernel,stride,us\n"
+
+Test(measured_csv, convolutions_have_the_sizes_of_unfolded_images)
+{
+    clv_measured_rows rows = { 0 };
+    clv_error err = { 0 };
+    cr_assert_eq(read(CLV_MEASURED_CONVOLUTIONS,
+                      CONVOLUTION "float16,2,224,112,3,64,7,2,9\ntf32,2,8,8,16,32,1,1,9\n", &rows,
+                      &err),
+                 CLV_OK, "%s", err.message);
+    cr_assert_eq(rows.n, 2);
+    const clv_timed_point *p = &rows.at[0].point, *q = &rows.at[1].point;
+    cr_expect(p->kind == CLV_TIMED_CONVOLUTION && p->dtype == CLV_DT_BFLOAT16);
+    cr_expect(p->at[0] == 2 * 112 * 56 && p->at[1] == 64 && p->at[2] == 3 * 49);
+    cr_expect(q->kind == CLV_TIMED_PRODUCT && q->at[0] == 128 && q->at[1] == 32 && q->at[2] == 16);
+    refused(CLV_MEASURED_CONVOLUTIONS, CONVOLUTION "tf32,1000000000000,1000000000000,8,3,4,3,1,9\n",
+            "f.csv:2: kernel is '3', expected a kernel and an image with fewer than 2^63 elements");
+    refused(CLV_MEASURED_CONVOLUTIONS, CONVOLUTION "tf32,1,8,8,3,4,0,1,9\n",
+            "f.csv:2: kernel is '0', expected a whole number");
+}
+
 Test(measured_csv, each_file_has_rows_of_its_kind)
 {
     clv_measured_rows rows = { 0 };
     clv_error err = { 0 };
     const char *attention = "dtype,kv_dtype,batch,sequence,heads,kv_heads,head_size,us\n"
                             "bfloat16,fp8,2,64,32,8,128,9\n";
+    cr_assert_eq(read(CLV_MEASURED_FULL, attention, &rows, &err), CLV_OK, "%s", err.message);
     cr_assert_eq(read(CLV_MEASURED_PREFILL, attention, &rows, &err), CLV_OK, "%s", err.message);
     cr_assert_eq(read(CLV_MEASURED_DECODE, attention, &rows, &err), CLV_OK, "%s", err.message);
     cr_assert_eq(read(CLV_MEASURED_EXPERTS,
@@ -74,15 +96,15 @@ Test(measured_csv, each_file_has_rows_of_its_kind)
     cr_assert_eq(read(CLV_MEASURED_COLLECTIVES,
                       "library,operation,devices,bytes,us\nn,alltoall,4,1024,5\n", &rows, &err),
                  CLV_OK, "%s", err.message);
-    static const clv_timed kinds[] = { CLV_TIMED_PREFILL, CLV_TIMED_DECODE_GROUPED,
-                                       CLV_TIMED_EXPERTS, CLV_TIMED_EXPERTS_EVEN,
-                                       CLV_TIMED_COLLECTIVE };
-    cr_assert_eq(rows.n, 5);
-    for (int i = 0; i < 5; i++)
+    static const clv_timed kinds[] = { CLV_TIMED_FULL,           CLV_TIMED_PREFILL,
+                                       CLV_TIMED_DECODE_GROUPED, CLV_TIMED_EXPERTS,
+                                       CLV_TIMED_EXPERTS_EVEN,   CLV_TIMED_COLLECTIVE };
+    cr_assert_eq(rows.n, 6);
+    for (int i = 0; i < 6; i++)
         cr_expect_eq(rows.at[i].point.kind, kinds[i], "row %d", i);
-    cr_expect_float_eq(rows.at[2].point.at[1], 256, 1e-9, "without a gate two matrices of three");
-    cr_expect_float_eq(rows.at[3].point.at[1], 384, 1e-9);
-    cr_expect_eq(rows.at[4].devices, 4);
+    cr_expect_float_eq(rows.at[3].point.at[1], 256, 1e-9, "without a gate two matrices of three");
+    cr_expect_float_eq(rows.at[4].point.at[1], 384, 1e-9);
+    cr_expect_eq(rows.at[5].devices, 4);
 }
 
 Test(measured_csv, experts_have_a_gate_but_for_a_family)

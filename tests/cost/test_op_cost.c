@@ -387,6 +387,43 @@ Test(op_cost, contractions_want_scratch)
     cr_expect_eq(made_cost(m, "other")->workspace_bytes, 0);
 }
 
+/* The product that each place of its result is: images overlap, or a stride leaves some out. */
+static void expect_conv(const char *name, int64_t places, int64_t channels, int64_t depth,
+                        int64_t taps)
+{
+    const clv_kernel_shape *s = &made_cost(m, name)->shape;
+    cr_assert_eq(s->kind, CLV_SHAPE_PRODUCT, "%s", name);
+    cr_expect(s->batch == 1 && s->m == places && s->n == channels && s->k == depth &&
+                  s->taps == taps,
+              "%s: %d times %d x %d x %d, %d taps", name, (int)s->batch, (int)s->m, (int)s->n,
+              (int)s->k, (int)s->taps);
+}
+
+Test(op_cost, a_convolution_has_the_sizes_of_its_unfolded_images)
+{
+    f32("image", "8,16,6,6");
+    made_weight(m, "w3", CLV_DT_FLOAT, "5,16,3,3");
+    made_weight(m, "w1", CLV_DT_FLOAT, "32,16,1,1");
+    made_weight(m, "w4", CLV_DT_FLOAT, "12,4,3,3");
+    made_weight(m, "w1each", CLV_DT_FLOAT, "16,1,3,3");
+    made_weight(m, "back", CLV_DT_FLOAT, "16,5,2,2");
+    made_op(m, "Conv", "image,w3", "conv");
+    made_op(m, "Conv", "image,w1", "strided");
+    made_attr_ints(m, "strides", "2,2");
+    made_op(m, "Conv", "image,w4", "groups");
+    made_attr_int(m, "group", 4);
+    made_op(m, "Conv", "image,w1each", "depthwise");
+    made_attr_int(m, "group", 16);
+    made_op(m, "ConvTranspose", "image,back", "transposed");
+    made_attr_ints(m, "strides", "2,2");
+    made_build(m);
+    expect_conv("conv", 8 * 4 * 4, 5, 9 * 16, 9);
+    expect_conv("strided", 8 * 3 * 3, 32, 16, 1);
+    expect_conv("groups", 8 * 4 * 4, 12, 9 * 4, 9);
+    expect_conv("transposed", 8 * 6 * 6, 4 * 5, 16, 4); /* each place makes four */
+    cr_expect_eq(made_cost(m, "depthwise")->shape.kind, CLV_SHAPE_NONE, "memory bounds it");
+}
+
 Test(op_cost, survives_running_out_of_memory_anywhere)
 {
     f32("x", "2,4");

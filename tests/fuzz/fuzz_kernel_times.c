@@ -29,13 +29,25 @@ static void walk_table(const clv_time_table *t)
 
 static void walk(const clv_kernel_times *times)
 {
-    clv_kernel_shape product = { .kind = CLV_SHAPE_PRODUCT, .batch = 2, .m = 3, .n = 5, .k = 7 };
+    clv_kernel_shape some[] = {
+        { .kind = CLV_SHAPE_PRODUCT, .batch = 2, .m = 3, .n = 5, .k = 7 },
+        { .kind = CLV_SHAPE_PRODUCT, .batch = 1, .m = 49, .n = 64, .k = 27, .taps = 9 },
+        { .kind = CLV_SHAPE_ATTENTION,
+          .batch = 2,
+          .heads = 4,
+          .kv_heads = 2,
+          .queries = 9,
+          .keys = 77,
+          .width = 64 },
+    };
     double ns;
     for (int32_t i = 0; i < times->n; i++) {
         walk_table(&times->at[i].table);
-        product.weights = times->at[i].weights;
-        if (clv_kernel_times_ns(times, &product, times->at[i].dtype, NULL, &ns))
-            must(ns > 0);
+        for (size_t s = 0; s < sizeof some / sizeof *some; s++) {
+            some[s].weights = times->at[i].weights;
+            if (clv_kernel_times_ns(times, &some[s], times->at[i].dtype, NULL, &ns))
+                must(ns > 0);
+        }
         clv_timed_collective c = { times->at[i].operation, times->at[i].devices + 1, 1000 };
         if (clv_collective_ns(times, &c, &ns))
             must(ns > 0);

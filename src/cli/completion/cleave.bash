@@ -47,7 +47,7 @@ _cleave() {
     shard) options="--layout --plan --weights --fill --max-file-size --output --json --quiet --help" ;;
     reshard) options="--layout --plan --dry-run --weights --max-file-size --output --json --quiet --help" ;;
     collect) options="--output --json --quiet --help" ;;
-    calibrate) options="--runner --output --devices --measured --score --device --source --date --library --configs --json --quiet --help" ;;
+    calibrate) options="--runner --output --devices --measured --score --device --source --date --library --keep --configs --json --quiet --help" ;;
     lower) options="--form --output --collectives --weights --json --quiet --help" ;;
     place) options="--objective --contiguous --free --max-load --deadline --gap --seed --output --mps --json --quiet --help" ;;
     solve) options="--deadline --gap --jobs --seed --output --json --quiet --help" ;;
