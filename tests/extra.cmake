@@ -9,6 +9,10 @@ if(NOT NO_ONNX AND NOT CLEAVE_SANITIZE)
   add_test(NAME corpus_memory COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/corpus/check_memory.py
            $<TARGET_FILE:cleave_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data/published
            --page ${PROJECT_SOURCE_DIR}/docs/cost-model.md)
+  # A decoder as it ran on two accelerators, beside its plans.
+  add_test(NAME corpus_measured_models COMMAND /usr/bin/python3
+           ${CMAKE_CURRENT_SOURCE_DIR}/corpus/check_measured_models.py $<TARGET_FILE:cleave_cli>
+           --page ${PROJECT_SOURCE_DIR}/docs/calibration.md)
 endif()
 # Plans of real models are proven to be near the best.
 if(NOT CLEAVE_SANITIZE)

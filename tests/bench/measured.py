@@ -5,7 +5,8 @@ Usage: measured.py CLEAVE FOLDER [--exports FOLDER] [--served]
 
 FOLDER has a folder for each device with measured kernels and collectives, and served.csv: whole models as they
 were served. Prints, for each device, the errors of its measured times on those rows (cleave calibrate --score);
-then what plans say of served models (served.py), and with exported models of one in several forms (forms.py).
+then what plans say of served models (served.py), and with exported models of one in several forms (forms.py); and of models
+that were measured whole (../corpus/check_measured_models.py).
 """
 import argparse
 import os
@@ -16,6 +17,7 @@ import tempfile
 import forms
 import served
 
+WHOLE_MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "corpus", "check_measured_models.py")
 DEVICES = {"a100_sxm": "a100-80gb", "h100_sxm": "h100-sxm", "h200_sxm": "h200", "b200_sxm": "b200", "l40s": "l40s"}
 
 
@@ -36,6 +38,9 @@ def main():
             served.score(args.cleave, args.folder, args.exports, scratch)
     if args.exports:
         forms.score(args.cleave, args.exports)
+    if not args.served:
+        print("\nwhole models, as they ran on H100 and H200", flush=True)
+        subprocess.run([sys.executable, WHOLE_MODELS, args.cleave, *(["--exports", args.exports] if args.exports else [])])
     return 0
 
 

@@ -251,6 +251,30 @@ Test(calibrate, the_same_measured_times_give_the_same_bytes)
     cr_expect(file_same(folder, "a.json", "b.json"));
 }
 
+/* The file in the tree is what the times beside it give, and fitting them once more changes
+ * nothing: other tables stay as they are, the same ones are replaced. */
+#define TORCH TEST_SOURCE_DIR "/tests/data/measured/h100_sxm_torch"
+
+Test(calibrate, tables_of_other_kernels_are_kept)
+{
+    run_says(folder, 0, "calibrate",
+             "--measured " TORCH
+             "/convolutions --device h100-sxm --keep --date 2026-11-27 --source "
+             "'one H100 SXM timed with PyTorch 2.11.0: tests/data/measured/h100_sxm_torch' "
+             "--library 'cuDNN 9.19' -o m.json -q",
+             "");
+    char *text = file_text(folder, "m.json", NULL),
+         *tree = file_text(TEST_SOURCE_DIR, "configs/measured/h100-sxm.json", NULL);
+    cr_assert(text && tree);
+    cr_expect_eq(strcmp(text, tree), 0);
+    free(text);
+    free(tree);
+    run_refused(folder, 2, "calibrate", "--measured " TORCH "/products --device mi300x --keep",
+                "the device 'mi300x' has no measured times");
+    run_refused(folder, 2, "calibrate", "--score " SAMPLE " --device h200 --keep",
+                "--keep does not go with the other options");
+}
+
 Test(calibrate, holds_tables_against_measured_times)
 {
     run_says(folder, 0, "calibrate", "--score " SAMPLE " --device h100-sxm",
