@@ -66,8 +66,10 @@ static bool measured_ns(const clv_op_cost *cost, const clv_device_kind *kind, cl
     if (!clv_kernel_times_ns(kind->times, &shape, math, &floor, ret))
         return false;
     if (cost->quantised && shape.kind == CLV_SHAPE_PRODUCT)
-        *ret = longest(*ret - clv_quantising_ns(kind->times, math, shape.weights),
-                       clv_roofline_ns(&floor, clv_kernel_shape_work(&shape, math)));
+        *ret = longest(
+            *ret - clv_quantising_ns(kind->times, math, shape.weights,
+                                     (double)shape.batch * (double)shape.m * (double)shape.k),
+            clv_roofline_ns(&floor, clv_kernel_shape_work(&shape, math)));
     *ret *= cost->share;
     return true;
 }

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#define NS_PER_S 1e9
+#define NS_PER_S   1e9
+#define WIDE_BYTES 2 /* of an activation before it is quantised */
 
 double clv_roofline_ns(const clv_roofline *floor, clv_kernel_work work)
 {
@@ -180,12 +181,17 @@ bool clv_start_ns(const clv_kernel_times *times, double *ret)
     return t != NULL;
 }
 
-double clv_quantising_ns(const clv_kernel_times *times, clv_dtype math, clv_dtype weights)
+double clv_quantising_ns(const clv_kernel_times *times, clv_dtype math, clv_dtype weights,
+                         double elems)
 {
-    double start;
+    double start, passes, nothing;
     const clv_timed_table *t = clv_timed_table_find(times, CLV_TIMED_PRODUCT, clv_timed_dtype(math),
                                                     clv_timed_dtype(weights));
     if (!t || clv_dtype_bits(math) > 8 || !clv_start_ns(times, &start))
         return 0;
-    return t->table.ns[0] > start ? t->table.ns[0] - start : 0; /* no time falls along an axis */
+    double bytes = elems * (2 * WIDE_BYTES + clv_dtype_bits(math) / 8.0);
+    double least = t->table.ns[0] - start; /* no time falls along an axis */
+    if (least > 0 && clv_memory_ns(times, bytes, &passes) && clv_memory_ns(times, 1, &nothing))
+        return least + passes - nothing;
+    return least > 0 ? least : 0;
 }
