@@ -166,6 +166,15 @@ static clv_op_cost cost_bodies(const clv_model *model, clv_sizing *s)
     return sum;
 }
 
+static clv_speed_form form_of(clv_sizing apart)
+{
+    clv_sizing *s = &apart; /* sizes that are missing here are no lack of the cost */
+    if (clv_rule_attr_int(&s->rule, "group", 1) <= 1)
+        return CLV_SPEED_PLAIN;
+    return clv_size_in_dim(s, clv_second_operand(s->rule.op), 1) == 1 ? CLV_SPEED_DEPTHWISE
+                                                                      : CLV_SPEED_GROUPED;
+}
+
 /* *ret: whether sizes were missing or too large. */
 static clv_op_cost cost_op(const clv_model *model, const clv_types *types, int32_t op,
                            const clv_rule *caller, clv_sizing *ret)
@@ -203,9 +212,8 @@ static clv_op_cost cost_op(const clv_model *model, const clv_types *types, int32
     if (multiplies && clv_dtype_is_float(cost.shape.weights) &&
         clv_dtype_bits(cost.shape.weights) < clv_dtype_bits(cost.math))
         cost.math = cost.shape.weights;
-    bool grouped = clv_rule_attr_int(&ret->rule, "group", 1) > 1;
     cost.share = cost.starts = 1;
-    cost.speed = bodies || info->kind < 0 ? 0 : 1 + clv_speed_of(info->kind, grouped);
+    cost.speed = bodies || info->kind < 0 ? 0 : 1 + clv_speed_of(info->kind, form_of(*ret));
     return cost;
 }
 

@@ -76,8 +76,8 @@ static clv_status read_speed(const clv_json_at *object, clv_op_speed *ret, clv_e
     return optional_share(&member, "memory", &ret->memory_efficiency, err);
 }
 
-/* Those of one sort: of operators in groups, or of all others. */
-static clv_status read_speeds(const clv_json_at *object, bool grouped, clv_op_speed *all,
+/* Those of one form. */
+static clv_status read_speeds(const clv_json_at *object, clv_speed_form form, clv_op_speed *all,
                               clv_error *err)
 {
     clv_json_at member;
@@ -88,9 +88,9 @@ static clv_status read_speeds(const clv_json_at *object, bool grouped, clv_op_sp
         if (speed < 0)
             return clv_fail(err, CLV_EFORMAT,
                             "%s has the unknown key '%.60s', expected operators such as MatMul, "
-                            "Conv/grouped or com.microsoft.Attention",
+                            "Conv/grouped, Conv/depthwise or com.microsoft.Attention",
                             clv_json_path(object, path, sizeof path), name);
-        if ((speed >= clv_n_op_defs()) != grouped)
+        if (speed / clv_n_op_defs() != (int32_t)form)
             continue;
         CLV_TRY(clv_json_member(object, name, true, &member, err));
         CLV_TRY(read_speed(&member, &all[speed], err));
@@ -116,9 +116,12 @@ static clv_status read_operators(const clv_json_at *root, clv_arena *arena, clv_
         return clv_fail_nomem(err, "a device");
     for (int32_t i = 0; i < n; i++)
         all[i].launch_ns = -1;
-    CLV_TRY(read_speeds(&object, false, all, err));
-    memcpy(all + n, all, (size_t)n * sizeof *all); /* in groups as without, but for what follows */
-    CLV_TRY(read_speeds(&object, true, all, err));
+    for (int form = 0; form < CLV_N_SPEED_FORMS; form++) {
+        clv_op_speed *those = all + (ptrdiff_t)form * n;
+        if (form > 0) /* as the form before, but for what follows */
+            memcpy(those, those - n, (size_t)n * sizeof *all);
+        CLV_TRY(read_speeds(&object, (clv_speed_form)form, all, err));
+    }
     kind->operators = all;
     return CLV_OK;
 }

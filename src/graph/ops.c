@@ -81,30 +81,32 @@ int32_t clv_op_def_find(clv_str domain, clv_str type)
 
 /* -- speeds -- */
 
-#define GROUPED "/grouped"
+static const char *const forms[CLV_N_SPEED_FORMS] = { "", "/grouped", "/depthwise" };
 
 int32_t clv_speed_find(const char *name)
 {
-    size_t n = strlen(name), n_end = strlen(GROUPED);
-    bool grouped = n > n_end && strcmp(name + n - n_end, GROUPED) == 0;
-    clv_str type = { name, (int32_t)(grouped ? n - n_end : n) }, domain = { name, 0 };
-
+    size_t n = strlen(name), n_end = strcspn(name, "/");
+    int form = 0;
+    while (form < CLV_N_SPEED_FORMS && strcmp(name + n_end, forms[form]) != 0)
+        form++;
+    if (form == CLV_N_SPEED_FORMS)
+        return -1;
+    clv_str type = { name, (int32_t)(n - strlen(forms[form])) }, domain = { name, 0 };
     for (int32_t i = 0; i < type.n; i++)
         if (name[i] == '.')
             domain.n = i;
     if (domain.n > 0)
         type = (clv_str){ name + domain.n + 1, type.n - domain.n - 1 };
     int32_t line = clv_op_def_find(domain, type);
-    return line < 0 ? -1 : clv_speed_of(line, grouped);
+    return line < 0 ? -1 : clv_speed_of(line, (clv_speed_form)form);
 }
 
 const char *clv_speed_name(int32_t speed, char buf[static CLV_SPEED_NAME_SIZE])
 {
-    bool grouped = speed >= N_LINES;
-    const clv_op_def *def = &defs[grouped ? speed - N_LINES : speed];
+    const clv_op_def *def = &defs[speed % N_LINES];
 
     snprintf(buf, CLV_SPEED_NAME_SIZE, "%s%s%s%s", def->domain, *def->domain ? "." : "", def->name,
-             grouped ? GROUPED : "");
+             forms[speed / N_LINES]);
     return buf;
 }
 

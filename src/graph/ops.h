@@ -87,14 +87,21 @@ clv_tensor clv_op_viewed(const clv_graph *g, const clv_op_info *op);
 clv_tensor clv_tensor_viewed(const clv_graph *g, clv_tensor t);
 /* Whose memory it shares in the end, views of views followed; itself where it is no view. */
 clv_tensor clv_tensor_root(const clv_graph *g, clv_tensor t);
-/* Operators of one line are equally fast, but for convolutions whose channels are in groups: a
- * speed is a line, or the number of lines + a line in groups. */
-static inline int32_t clv_n_speeds(void) { return 2 * clv_n_op_defs(); }
-static inline int32_t clv_speed_of(int32_t line, bool grouped)
+/* Operators of one line are equally fast, but for convolutions whose channels are in groups, and
+ * those with one channel a group: a speed is a form and a line. */
+typedef enum {
+    CLV_SPEED_PLAIN,
+    CLV_SPEED_GROUPED,
+    CLV_SPEED_DEPTHWISE,
+    CLV_N_SPEED_FORMS
+} clv_speed_form;
+static inline int32_t clv_n_speeds(void) { return CLV_N_SPEED_FORMS * clv_n_op_defs(); }
+static inline int32_t clv_speed_of(int32_t line, clv_speed_form form)
 {
-    return grouped ? clv_n_op_defs() + line : line;
+    return (int32_t)form * clv_n_op_defs() + line;
 }
-/* By name: "MatMul", "com.microsoft.Attention", "Conv/grouped"; -1 where there is none. */
+/* By name: "MatMul", "com.microsoft.Attention", "Conv/grouped", "Conv/depthwise"; -1 where there is
+ * none. */
 int32_t clv_speed_find(const char *name);
 #define CLV_SPEED_NAME_SIZE 128
 const char *clv_speed_name(int32_t speed, char buf[static CLV_SPEED_NAME_SIZE]);

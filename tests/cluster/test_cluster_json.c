@@ -238,10 +238,11 @@ Test(cluster_json, grouped_operators_may_differ_from_the_others)
     int32_t conv = clv_op_def_find((clv_str){ 0 }, clv_str_of("Conv"));
 
     cr_assert_eq(read_operators(text, &k, &err), CLV_OK, "%s", err.message);
-    const clv_op_speed *plain = &k.operators[clv_speed_of(conv, false)];
-    const clv_op_speed *grouped = &k.operators[clv_speed_of(conv, true)];
+    const clv_op_speed *plain = &k.operators[clv_speed_of(conv, CLV_SPEED_PLAIN)];
+    const clv_op_speed *grouped = &k.operators[clv_speed_of(conv, CLV_SPEED_GROUPED)];
     cr_expect(plain->matrix_efficiency == 0.5 && plain->launch_ns == 9000);
     cr_expect(grouped->matrix_efficiency == 0.125 && grouped->launch_ns == 9000);
+    cr_expect(k.operators[clv_speed_of(conv, CLV_SPEED_DEPTHWISE)].matrix_efficiency == 0.125);
 }
 
 Test(cluster_json, names_of_speeds_are_found_again)
@@ -252,6 +253,7 @@ Test(cluster_json, names_of_speeds_are_found_again)
         cr_expect_eq(clv_speed_find(clv_speed_name(i, name)), i, "%s", name);
     cr_expect_eq(clv_speed_find("/grouped"), -1);
     cr_expect_eq(clv_speed_find("Conv/group"), -1);
+    cr_expect_eq(clv_speed_find("Conv/"), -1);
     cr_expect_eq(clv_speed_find(""), -1);
 }
 

@@ -380,8 +380,8 @@ Test(op_cost, contractions_want_scratch)
     cr_expect_eq(made_cost(m, "pointwise")->workspace_bytes, 0);
     cr_expect_eq(made_cost(m, "depthwise")->workspace_bytes, 9 * 4 * 4 * 4, "a group at a time");
     int32_t conv = clv_op_def_find((clv_str){ 0 }, clv_str_of("Conv"));
-    cr_expect_eq(made_cost(m, "conv")->speed, 1 + clv_speed_of(conv, false));
-    cr_expect_eq(made_cost(m, "depthwise")->speed, 1 + clv_speed_of(conv, true));
+    cr_expect_eq(made_cost(m, "conv")->speed, 1 + clv_speed_of(conv, CLV_SPEED_PLAIN));
+    cr_expect_eq(made_cost(m, "depthwise")->speed, 1 + clv_speed_of(conv, CLV_SPEED_DEPTHWISE));
     cr_expect_eq(made_cost(m, "product")->workspace_bytes, (256 + 30) * 20 * 4, "two panels");
     cr_expect_eq(made_cost(m, "attention")->workspace_bytes, 50 * 50 * 4, "scores of one head");
     cr_expect_eq(made_cost(m, "other")->workspace_bytes, 0);
