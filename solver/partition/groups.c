@@ -170,6 +170,11 @@ static const int32_t *units_shifted_with(const clv_groups *g, const int32_t *uni
     return group < 0 ? unit : r->group_units + r->group_first[group];
 }
 
+int32_t clv_groups_first_shifted(const clv_groups *g, int32_t unit)
+{
+    return *units_shifted_with(g, &unit);
+}
+
 void clv_groups_shift(clv_groups *g, int32_t unit, int32_t to)
 {
     const int32_t *units = units_shifted_with(g, &unit);

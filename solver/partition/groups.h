@@ -78,6 +78,9 @@ static inline int32_t clv_groups_n_shifted(const clv_groups *g, int32_t unit)
     return group < 0 ? 1 : r->group_first[group + 1] - r->group_first[group];
 }
 
+/* The first of them. */
+int32_t clv_groups_first_shifted(const clv_groups *g, int32_t unit);
+
 /* Breadth-first search: fills row with all that d leads to (rows = g->out) or comes from (g->in),
  * itself only if there is a cycle. O(devices^2 / 64). */
 void clv_groups_reach(clv_groups *g, const uint64_t *rows, int32_t d, uint64_t *row);

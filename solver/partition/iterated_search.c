@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "problem/estimate.h"
-
 /* Steps (3 to 6 ns each) for all scoring of a search: some tenths of a second at most. */
 #define WORK_TOTAL INT64_C(10000000)
 /* All descents from one plan may use this part of it. */
@@ -56,6 +54,7 @@ clv_status clv_iterated_search_new(clv_candidate_queue *queue, clv_arena *arena,
     if (!ret->reserve_bytes || !ret->base)
         return clv_fail_nomem(err, "the groups of a search");
     CLV_TRY(clv_groups_new(p, arena, &ret->g, err));
+    CLV_TRY(clv_latency_estimate_new(p, arena, &ret->latency, err));
     return clv_moves_new(ret->g, queue->options->use_all_devices, arena, &ret->moves, err);
 }
 
@@ -96,46 +95,56 @@ static double unevenness(const clv_groups *g)
     return sum;
 }
 
-/* Of the groups as they are. With exact, the latency is the estimate's, else that of a chain. */
-static clv_status score_now(clv_iterated_search *ls, bool exact, clv_score *ret, clv_error *err)
+/* Of the groups as they are, with their latency. */
+static clv_score score_with(clv_iterated_search *ls, int64_t latency_ns)
 {
     const clv_groups *g = ls->g;
-    double period = (double)clv_groups_period_ns(g), latency = 0, over = 0;
+    double period = (double)clv_groups_period_ns(g), latency = (double)latency_ns, over = 0;
     /* Descents among few devices are long enough with a step for each pair of them, which leaves
      * work for descents from more plans; among many, that would end them after some moves. */
     int64_t n = g->p->n_devices;
     ls->work -= (n <= FEW_DEVICES ? n * n : n + clv_n_ports(g->p)) + 16;
-    if (exact) {
-        clv_estimate e;
-        CLV_TRY(clv_partition_estimate(g->p, g->device_of, ls->moves.arena, &e, err));
-        latency = (double)e.latency_bound_ns;
-        ls->work -= g->p->n_units + ls->n_pins;
-    } else {
-        latency = (double)clv_groups_serial_ns(g);
-    }
     for (int32_t d = 0; d < g->p->n_devices; d++)
         over += over_bytes(ls, d);
     if (ls->queue->options->objective == CLV_LATENCY)
-        *ret = (clv_score){ over, latency, period, unevenness(g) };
-    else
-        *ret = (clv_score){ over, period, unevenness(g), latency };
-    return CLV_OK;
+        return (clv_score){ over, latency, period, unevenness(g) };
+    return (clv_score){ over, period, unevenness(g), latency };
 }
 
-clv_status clv_iterated_search_score(clv_iterated_search *ls, const int32_t *device_of,
-                                     clv_score *ret, clv_error *err)
+/* Of the groups as they are. With exact, the latency is the estimate's, else that of a chain. */
+static clv_score score_now(clv_iterated_search *ls, bool exact)
+{
+    if (!exact)
+        return score_with(ls, clv_groups_serial_ns(ls->g));
+    ls->work -= ls->g->p->n_units + ls->n_pins;
+    return score_with(ls, clv_latency_estimate_whole(&ls->latency, ls->g->device_of));
+}
+
+clv_score clv_iterated_search_score(clv_iterated_search *ls, const int32_t *device_of)
 {
     clv_groups_load(ls->g, device_of);
-    return score_now(ls, true, ret, err);
+    return score_now(ls, true);
 }
 
-static clv_status score_move(clv_iterated_search *ls, const clv_move *move, bool exact,
-                             clv_score *ret, clv_error *err)
+/* Before moves from the groups as they are get their exact scores. */
+static void estimate_whole(clv_iterated_search *ls)
+{
+    clv_latency_estimate_whole(&ls->latency, ls->g->device_of);
+}
+
+static clv_score score_move_exactly(clv_iterated_search *ls, const clv_move *move)
+{
+    int32_t first = clv_groups_first_shifted(ls->g, move->unit);
+    ls->work -= ls->g->p->n_units + ls->n_pins;
+    return score_with(ls, clv_latency_estimate_changed(&ls->latency, ls->g->device_of, first));
+}
+
+static clv_score score_move(clv_iterated_search *ls, const clv_move *move, bool exact)
 {
     clv_groups_shift(ls->g, move->unit, move->to);
-    clv_status status = score_now(ls, exact, ret, err);
+    clv_score score = exact ? score_move_exactly(ls, move) : score_now(ls, false);
     clv_groups_shift(ls->g, move->unit, move->from);
-    return status;
+    return score;
 }
 
 /* -- which groups to take units from -- */
@@ -174,6 +183,8 @@ static clv_status list_moves(clv_iterated_search *ls, bool all, bool exact, clv_
         focus = g->time_ns[busiest_device(g)] == clv_groups_period_ns(g) ? busiest_device(g)
                 : g->p->n_devices > FEW_DEVICES ? clv_groups_busiest_sender(g)
                                                 : -1;
+    if (exact)
+        estimate_whole(ls);
     int32_t share = all || focus < 0 ? MOVES_MAX / g->p->n_devices + 1 : MOVES_MAX;
     for (int32_t d = 0; d < g->p->n_devices; d++) {
         if (focus >= 0 && d != focus && !all)
@@ -181,8 +192,8 @@ static clv_status list_moves(clv_iterated_search *ls, bool all, bool exact, clv_
         CLV_TRY(clv_moves_all(&ls->moves, d, share, err));
         ls->work -= ls->moves.n * (int64_t)16;
         for (int32_t i = 0; i < ls->moves.n && ls->work > 0; i++) {
-            clv_scored s = { .move = ls->moves.at[i] };
-            CLV_TRY(score_move(ls, &s.move, exact, &s.score, err));
+            clv_scored s = { .move = ls->moves.at[i],
+                             .score = score_move(ls, &ls->moves.at[i], exact) };
             if (!CLV_PUSH_ROOM(ls->moves.arena, ls->scored, ls->n_scored, ls->cap_scored))
                 return clv_fail_nomem(err, "the moves of a search");
             ls->scored[ls->n_scored++] = s;
@@ -216,15 +227,16 @@ static clv_status enqueue(clv_iterated_search *ls, const clv_move *move, int32_t
 }
 
 /* The exact estimate for the most promising, and order by it. */
-static clv_status score_exactly(clv_iterated_search *ls, clv_error *err)
+static void score_exactly(clv_iterated_search *ls)
 {
     int32_t n = ls->n_scored < EXACT_MAX ? ls->n_scored : EXACT_MAX;
+    if (n > 0)
+        estimate_whole(ls);
     for (int32_t i = 0; i < n && ls->work > 0; i++)
-        CLV_TRY(score_move(ls, &ls->scored[i].move, true, &ls->scored[i].score, err));
+        ls->scored[i].score = score_move(ls, &ls->scored[i].move, true);
     if (n > 0)
         qsort(ls->scored, (size_t)n, sizeof *ls->scored, by_score);
     ls->n_scored = n;
-    return CLV_OK;
 }
 
 /* Lower by what a verdict will say: evenness only guides descents. */
@@ -257,24 +269,22 @@ static void make_move(clv_iterated_search *ls, const clv_move *move, trail *t)
 }
 
 /* What a proposal made from plan has to beat: the best plan that fits, else plan itself. */
-static clv_status set_goal(clv_iterated_search *ls, int32_t plan, bool weights_only, clv_error *err)
+static void set_goal(clv_iterated_search *ls, int32_t plan, bool weights_only)
 {
     if (ls->weights_only != weights_only)
         ls->goal_plan = -1;
     ls->weights_only = weights_only;
     int32_t goal = clv_candidates_has_fit(ls->queue) ? ls->queue->best : plan;
     if (goal != ls->goal_plan)
-        CLV_TRY(clv_iterated_search_score(ls, ls->queue->tried[goal].device_of, &ls->goal, err));
+        ls->goal = clv_iterated_search_score(ls, ls->queue->tried[goal].device_of);
     ls->goal_plan = clv_candidates_has_fit(ls->queue) ? goal : -1;
-    return CLV_OK;
 }
 
 /* Steepest descent of the groups as they are, until no move is better or the work is used up. */
 static clv_status descend(clv_iterated_search *ls, int64_t stop_at, trail *t, clv_error *err)
 {
     bool exact = ls->g->p->n_units + ls->n_pins <= EXACT_DESCENT;
-    clv_score here;
-    CLV_TRY(score_now(ls, exact, &here, err));
+    clv_score here = score_now(ls, exact);
     while (ls->work > 0 && ls->work > stop_at) {
         CLV_TRY(list_moves(ls, false, exact, err));
         if (ls->n_scored == 0 || !clv_score_less(&ls->scored[0].score, &here))
@@ -306,9 +316,8 @@ static clv_status add_moves(clv_iterated_search *ls, int32_t room, int32_t *adde
 static clv_status descend_or_return(clv_iterated_search *ls, trail perturbed, optimum *o,
                                     bool *ret_lower, clv_error *err)
 {
-    clv_score score;
     CLV_TRY(descend(ls, o->stop_at, &perturbed, err));
-    CLV_TRY(score_now(ls, true, &score, err));
+    clv_score score = score_now(ls, true);
     *ret_lower = is_lower(ls, &score, &o->score);
     if (*ret_lower) {
         o->score = score;
@@ -325,7 +334,7 @@ static clv_status kick(clv_iterated_search *ls, optimum *o, bool *ret_lower, clv
 {
     clv_move first[KICKS];
     CLV_TRY(list_moves(ls, true, false, err));
-    CLV_TRY(score_exactly(ls, err));
+    score_exactly(ls);
     int32_t n = ls->n_scored < KICKS ? ls->n_scored : KICKS;
     for (int32_t i = 0; i < n; i++)
         first[i] = ls->scored[i].move;
@@ -362,7 +371,7 @@ static clv_status add_optimum(clv_iterated_search *ls, int32_t *added, clv_error
     size_t bytes = (size_t)ls->g->p->n_units * sizeof *ls->base;
     optimum o = { .stop_at = ls->work > WORK_OF_PLAN ? ls->work - WORK_OF_PLAN : 0 };
     CLV_TRY(descend(ls, o.stop_at, &o.trail, err));
-    CLV_TRY(score_now(ls, true, &o.score, err));
+    o.score = score_now(ls, true);
     for (bool lower = true; lower && ls->work > o.stop_at;) {
         lower = false;
         if (bytes > 0)
@@ -385,15 +394,15 @@ clv_status clv_iterated_search_expand(clv_iterated_search *ls, int32_t plan, int
         return CLV_OK;
     ls->work -= ls->g->p->n_units + ls->n_pins;
     clv_iterated_search_learn_reserve(ls, &from);
-    CLV_TRY(set_goal(ls, plan, false, err));
+    set_goal(ls, plan, false);
     clv_groups_load(ls->g, from.device_of);
     CLV_TRY(add_optimum(ls, ret_added, err));
     if (*ret_added > 0)
         return CLV_OK;
-    CLV_TRY(set_goal(ls, plan, from.verdict.outcome == CLV_FITS, err));
+    set_goal(ls, plan, from.verdict.outcome == CLV_FITS);
     clv_groups_load(ls->g, from.device_of);
     CLV_TRY(list_moves(ls, from.verdict.outcome == CLV_FITS, false, err));
-    CLV_TRY(score_exactly(ls, err));
+    score_exactly(ls);
     return add_moves(ls, room, ret_added, err);
 }
 
@@ -403,7 +412,7 @@ clv_status clv_iterated_search_from(clv_iterated_search *ls, const int32_t *devi
     int32_t added = 0;
     if (ls->work <= 0 || ls->queue->best < 0)
         return CLV_OK;
-    CLV_TRY(set_goal(ls, ls->queue->best, false, err));
+    set_goal(ls, ls->queue->best, false);
     clv_groups_load(ls->g, device_of);
     return add_optimum(ls, &added, err);
 }

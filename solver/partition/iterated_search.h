@@ -11,6 +11,7 @@
 #ifndef CLV_SOLVER_PARTITION_ITERATED_SEARCH_H
 #define CLV_SOLVER_PARTITION_ITERATED_SEARCH_H
 
+#include "problem/latency_estimate.h"
 #include "solver/partition/candidate_queue.h"
 #include "solver/partition/moves.h"
 
@@ -28,6 +29,7 @@ typedef struct {
 typedef struct {
     clv_candidate_queue *queue;
     clv_groups *g;
+    clv_latency_estimate latency;
     clv_moves moves;
     int64_t *reserve_bytes; /* by device: its need besides weights, learned from OOM verdicts */
     bool weights_only;      /* reserves do not count: the plan at hand fits, so others may */
@@ -58,8 +60,7 @@ clv_status clv_iterated_search_from(clv_iterated_search *ls, const int32_t *devi
                                     clv_error *err);
 
 /* Loads a plan and scores it with the exact estimate, for callers with proposals of their own. */
-clv_status clv_iterated_search_score(clv_iterated_search *ls, const int32_t *device_of,
-                                     clv_score *ret, clv_error *err);
+clv_score clv_iterated_search_score(clv_iterated_search *ls, const int32_t *device_of);
 /* Is a strictly better than b? Lexicographic. */
 bool clv_score_less(const clv_score *a, const clv_score *b);
 

@@ -314,12 +314,11 @@ static int32_t choose_pairs(const clv_iterated_search *ls, pair *pairs)
 static clv_status propose(window *w, const int32_t *plan, const clv_score *now, clv_error *err)
 {
     clv_groups *g = w->ls->g;
-    clv_score score;
     for (int32_t i = 0; i < w->n; i++)
         clv_groups_move(g, w->unit[i], w->on_b[i] ? w->b : w->a);
     bool keeps = !w->ls->moves.keep_groups || (g->n_units[w->a] > 0 && g->n_units[w->b] > 0);
     if (keeps && clv_groups_is_legal_at(g, w->a) && clv_groups_is_legal_at(g, w->b)) {
-        CLV_TRY(clv_iterated_search_score(w->ls, g->device_of, &score, err));
+        clv_score score = clv_iterated_search_score(w->ls, g->device_of);
         const char *label = clv_arena_printf(w->ls->queue->arena,
                                              "exact boundary of devices %d and %d", w->a, w->b);
         if (!label)
@@ -351,7 +350,6 @@ clv_status clv_refine_ilp(clv_iterated_search *ls, clv_arena *arena, clv_error *
 {
     window w = { .ls = ls };
     pair pairs[PAIRS] = { 0 };
-    clv_score now;
     const clv_partition_problem *p = ls->queue->p;
     const int32_t *plan = ls->queue->tried[ls->queue->best].device_of;
     if (!clv_ilp_solver())
@@ -361,7 +359,7 @@ clv_status clv_refine_ilp(clv_iterated_search *ls, clv_arena *arena, clv_error *
         return clv_fail_nomem(err, "a window of units");
     for (int32_t u = 0; u < p->n_units; u++)
         w.place[u] = -1;
-    CLV_TRY(clv_iterated_search_score(ls, plan, &now, err));
+    clv_score now = clv_iterated_search_score(ls, plan);
     w.scale = now.first > 0 ? now.first : 1;
     int32_t n = choose_pairs(ls, pairs);
     for (int32_t i = 0; i < n; i++) {

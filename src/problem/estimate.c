@@ -8,13 +8,12 @@
 
 #include <assert.h>
 
+#include "problem/latency_estimate.h"
 #include "problem/sums.h"
 
 typedef struct {
     int64_t *busy_ns, *weight_bytes; /* by device */
-    int64_t *ready_ns;               /* by device: when it may start its next unit */
     int64_t *port_ns;                /* by port: time it is used */
-    int64_t *done_ns;                /* by net: when it is written */
     int32_t *sent;                   /* by device: last net sent there, plus 1 */
 } sums;
 
@@ -24,12 +23,10 @@ static bool allocate(const clv_partition_problem *p, clv_arena *arena, sums *s)
     *s = (sums){
         .busy_ns = CLV_NEW_ARRAY(arena, int64_t, d),
         .weight_bytes = CLV_NEW_ARRAY(arena, int64_t, d),
-        .ready_ns = CLV_NEW_ARRAY(arena, int64_t, d),
         .port_ns = CLV_NEW_ARRAY(arena, int64_t, clv_n_ports(p)),
-        .done_ns = CLV_NEW_ARRAY(arena, int64_t, p->n_nets),
         .sent = CLV_NEW_ARRAY(arena, int32_t, d),
     };
-    return s->busy_ns && s->weight_bytes && s->ready_ns && s->port_ns && s->done_ns && s->sent;
+    return s->busy_ns && s->weight_bytes && s->port_ns && s->sent;
 }
 
 /* Uses the ports for one net: once to each device that reads it. */
@@ -48,34 +45,6 @@ static void add_transfers(const clv_partition_problem *p, const int32_t *device_
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* The earliest start of a unit on a device so that the net of this read is there when needed. */
-static int64_t start_for(const clv_partition_problem *p, const int32_t *device_of, int32_t device,
-                         int32_t read, const sums *s)
-{
-    int32_t net = p->reads[read], from = device_of[p->net_from[net]];
-    if (p->net_known && p->net_known[net])
-        return 0;
-    int64_t arrival = clv_add_sat(s->done_ns[net], clv_wire_ns(p, from, device, p->net_bytes[net]));
-    return arrival - clv_read_after_ns(p, read, p->kind_of[device]);
-}
-
-/* Runs one unit: it stalls at each read that is not there yet, and all that follows is later. */
-static void run_unit(const clv_partition_problem *p, const int32_t *device_of, int32_t u, sums *s)
-{
-    int32_t d = device_of[u], read = p->reads_first[u], end = p->reads_first[u + 1];
-    int64_t start = s->ready_ns[d];
-    for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++) {
-        int32_t before = p->net_reads ? p->reads_first[u] + p->net_reads[net] : end;
-        for (; read < before; read++)
-            start = larger(start, start_for(p, device_of, d, read, s));
-        s->done_ns[net] = clv_add_sat(start, clv_net_ready_ns(p, net, p->kind_of[d]));
-        add_transfers(p, device_of, net, s);
-    }
-    for (; read < end; read++)
-        start = larger(start, start_for(p, device_of, d, read, s));
-    s->ready_ns[d] = clv_add_sat(start, clv_unit_ns(p, u, d));
-}
-
 static clv_estimate sum_up(const clv_partition_problem *p, const int32_t *device_of, sums *s)
 {
     clv_estimate e = { 0 };
@@ -84,9 +53,9 @@ static clv_estimate sum_up(const clv_partition_problem *p, const int32_t *device
         int64_t ns = clv_unit_ns(p, u, d);
         s->weight_bytes[d] = clv_add_sat(s->weight_bytes[d], p->weight_bytes[u]);
         s->busy_ns[d] = clv_add_sat(s->busy_ns[d], ns);
-        run_unit(p, device_of, u, s);
-        e.latency_bound_ns = larger(e.latency_bound_ns, s->ready_ns[d]);
     }
+    for (int32_t net = 0; net < p->n_nets; net++)
+        add_transfers(p, device_of, net, s);
     for (int32_t a = 0; a < p->n_devices; a++) {
         e.max_weight_bytes = larger(e.max_weight_bytes, s->weight_bytes[a]);
         e.period_ns = larger(e.period_ns, s->busy_ns[a]);
@@ -101,12 +70,15 @@ clv_status clv_partition_estimate(const clv_partition_problem *p, const int32_t 
 {
     assert(p && ret && (device_of || p->n_units == 0));
     clv_mark mark = clv_arena_mark(arena);
+    clv_latency_estimate latency;
     sums s;
-    clv_status status = CLV_OK;
-    if (allocate(p, arena, &s))
-        *ret = sum_up(p, device_of, &s);
-    else
+    clv_status status = clv_latency_estimate_new(p, arena, &latency, err);
+    if (status == CLV_OK && !allocate(p, arena, &s))
         status = clv_fail_nomem(err, "the sums of an assignment");
+    if (status == CLV_OK) {
+        *ret = sum_up(p, device_of, &s);
+        ret->latency_bound_ns = clv_latency_estimate_whole(&latency, device_of);
+    }
     clv_arena_rewind(arena, mark);
     return status;
 }

@@ -1,6 +1,7 @@
 #include "problem/partition_problem.h"
 
 #include "problem/estimate.h"
+#include "problem/latency_estimate.h"
 #include "solver/partition/synthetic.h"
 
 #include <criterion/criterion.h>
@@ -152,6 +153,35 @@ Test(estimate, stops_at_the_largest_sum_instead_of_overflowing)
     cr_assert_eq(e.period_ns, INT64_MAX / 4);
     cr_assert_eq(e.latency_bound_ns, INT64_MAX / 4);
     cr_assert_eq(e.max_weight_bytes, INT64_MAX / 4);
+    clv_arena_free(arena);
+}
+
+/* From the middle of the last whole run, between the states that are kept of it too, as from the
+ * start; what was asked before does not matter. */
+Test(estimate, the_latency_of_a_changed_assignment_is_that_of_the_whole)
+{
+    enum { UNITS = 700, DEVICES = 3 };
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    synthetic s = synthetic_new(arena, UNITS, DEVICES, 1, UNITS, 2 * UNITS);
+    for (int32_t u = 0; u < UNITS; u++)
+        s.time[u] = 1 + u * 7 % 11;
+    for (int32_t u = 0; u + 9 < UNITS; u++)
+        synthetic_net(&s, u, 2, (int32_t[]){ u + 3, u + 9 }, 1 + u % 5);
+    const clv_partition_problem *p = synthetic_done(&s);
+    int32_t device_of[UNITS];
+    clv_latency_estimate l;
+    cr_assert_eq(clv_latency_estimate_new(p, arena, &l, NULL), CLV_OK);
+    for (int32_t u = 0; u < UNITS; u++)
+        device_of[u] = u * DEVICES / UNITS;
+    cr_assert_eq(clv_latency_estimate_whole(&l, device_of),
+                 estimate(p, device_of, arena).latency_bound_ns);
+    for (int32_t u = UNITS - 1; u >= 0; u -= 13) {
+        int32_t before = device_of[u];
+        device_of[u] = (before + 1) % DEVICES;
+        cr_expect_eq(clv_latency_estimate_changed(&l, device_of, u),
+                     estimate(p, device_of, arena).latency_bound_ns, "unit %d", (int)u);
+        device_of[u] = before;
+    }
     clv_arena_free(arena);
 }
 
