@@ -6,6 +6,7 @@
 #include "solver/intra_op/bound_count.h"
 #include "solver/intra_op/bound_extrapolate.h"
 #include "solver/intra_op/bound_price.h"
+#include "solver/intra_op/cost_rows.h"
 
 clv_status clv_intra_op_bound_new(const clv_intra_op_problem *p, clv_arena *arena,
                                   clv_intra_op_bound **ret, clv_error *err)
@@ -42,12 +43,8 @@ static void sum_beliefs(clv_intra_op_bound *b, int32_t v)
 
     for (int32_t c = 0; c < n; c++)
         sum[c] = cost[c] + paid[c];
-    for (int32_t i = b->first_spoke[v]; i < b->first_spoke[v + 1]; i++) {
-        const double *m = b->message + b->spoke[i].in;
-
-        for (int32_t c = 0; c < n; c++)
-            sum[c] += m[c];
-    }
+    for (int32_t i = b->first_spoke[v]; i < b->first_spoke[v + 1]; i++)
+        clv_row_add(sum, b->message + b->spoke[i].in, n);
     for (int32_t c = 1; c < n; c++)
         best = sum[c] < sum[best] ? c : best;
     b->taken[v] = best;
@@ -57,26 +54,17 @@ static void sum_beliefs(clv_intra_op_bound *b, int32_t v)
 static void send_message(clv_intra_op_bound *b, int32_t v, const spoke *s, double share)
 {
     int32_t n = clv_intra_op_n_choices(b->p, v), width = s->width;
-    const double *in = b->message + s->in, *row = b->entry[!s->first][s->matrix];
-    double *out = b->message + s->out, least = HUGE_COST;
+    const double *in = b->message + s->in;
+    double *out = b->message + s->out, *part = b->part, least = HUGE_COST, enough = b->enough;
 
+    for (int32_t c = 0; c < n; c++)
+        part[c] = share * b->sum[c] - in[c];
+    clv_row_min_plus(part, (clv_cost_rows){ b->entry[!s->first][s->matrix], width, n, width },
+                     HUGE_COST, out);
     for (int32_t j = 0; j < width; j++)
-        out[j] = HUGE_COST;
-    for (int32_t c = 0; c < n; c++, row += width) {
-        double part = share * b->sum[c] - in[c];
-
-        for (int32_t j = 0; j < width; j++) {
-            double x = row[j] + part;
-
-            out[j] = x < out[j] ? x : out[j];
-        }
-    }
+        least = clv_lesser(out[j], least);
     for (int32_t j = 0; j < width; j++)
-        least = out[j] < least ? out[j] : least;
-    for (int32_t j = 0; j < width; j++) {
-        out[j] -= least;
-        out[j] = out[j] < b->enough ? out[j] : b->enough;
-    }
+        out[j] = clv_lesser(out[j] - least, enough);
 }
 
 static void sweep(clv_intra_op_bound *b, bool forward)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "solver/intra_op/cost_rows.h"
+
 /* The least room in each span of v. */
 static void find_span_room(clv_intra_op_bound *b, int32_t v)
 {
@@ -32,24 +34,20 @@ void clv_bound_conditional_costs(clv_intra_op_bound *b, int32_t v, bool forward,
 {
     const clv_intra_op_problem *p = b->p;
     int32_t n = clv_intra_op_n_choices(p, v), mid = b->first_spoke[v] + b->n_earlier[v];
+    const double *cost = b->cost + p->first_choice[v], *paid = b->paid + p->first_choice[v];
+    const int64_t *own = b->own + p->first_choice[v];
+    double *sum = b->sum;
 
     for (int32_t c = 0; c < n; c++)
-        b->sum[c] = b->own[p->first_choice[v] + c] >= CLV_INTRA_OP_NEVER
-                        ? HUGE_COST
-                        : b->cost[p->first_choice[v] + c] + b->paid[p->first_choice[v] + c];
+        sum[c] = own[c] >= CLV_INTRA_OP_NEVER ? HUGE_COST : cost[c] + paid[c];
     for (int32_t i = b->first_spoke[v]; i < b->first_spoke[v + 1]; i++) {
         const spoke *s = &b->spoke[i];
+        /* turned: the row of the other's choice */
+        const double *more = (i < mid) == forward
+                                 ? b->entry[s->first][s->matrix] + (int64_t)n * choice[s->other]
+                                 : b->message + s->in;
 
-        if ((i < mid) == forward) {
-            /* turned: the row of the other's choice */
-            const double *row = b->entry[s->first][s->matrix] + (int64_t)n * choice[s->other];
-
-            for (int32_t c = 0; c < n; c++)
-                b->sum[c] += row[c];
-        } else {
-            for (int32_t c = 0; c < n; c++)
-                b->sum[c] += b->message[s->in + c];
-        }
+        clv_row_add(sum, more, n);
     }
 }
 

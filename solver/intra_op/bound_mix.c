@@ -19,15 +19,16 @@ static bool read_loose(clv_intra_op_bound *b, bool forward, double factor, int32
     const clv_intra_op_problem *p = b->p;
 
     for (int32_t k = 0; k < p->n_nodes; k++) {
-        int32_t v = forward ? k : p->n_nodes - 1 - k, best = 0;
+        int32_t v = forward ? k : p->n_nodes - 1 - k, best = 0, n = clv_intra_op_n_choices(p, v);
         const double *paid = b->paid + p->first_choice[v];
+        double *sum = b->sum;
 
         clv_bound_conditional_costs(b, v, forward, choice);
-        for (int32_t c = 0; c < clv_intra_op_n_choices(p, v); c++) {
-            b->sum[c] += (factor - 1) * paid[c];
-            best = b->sum[c] < b->sum[best] ? c : best;
-        }
-        if (b->sum[best] >= HUGE_COST / 2)
+        for (int32_t c = 0; c < n; c++)
+            sum[c] += (factor - 1) * paid[c];
+        for (int32_t c = 1; c < n; c++)
+            best = sum[c] < sum[best] ? c : best;
+        if (sum[best] >= HUGE_COST / 2)
             return false;
         choice[v] = best;
     }

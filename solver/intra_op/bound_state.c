@@ -178,6 +178,7 @@ static bool allocate_arrays(clv_intra_op_bound *b, clv_arena *arena)
     b->cost = CLV_NEW_ARRAY(arena, double, n);
     b->paid = CLV_NEW_ARRAY(arena, double, n);
     b->sum = CLV_NEW_ARRAY(arena, double, most);
+    b->part = CLV_NEW_ARRAY(arena, double, most);
     for (int i = 0; i < 5; i++) {
         b->mix[i] = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
         if (!b->mix[i])
@@ -193,7 +194,7 @@ static bool allocate_arrays(clv_intra_op_bound *b, clv_arena *arena)
     b->row_least = CLV_NEW_ARRAY(arena, int64_t, 2 * most);
     b->whole_paid = CLV_NEW_ARRAY(arena, clv_int128, most);
     b->whole_out = CLV_NEW_ARRAY(arena, int64_t, most);
-    return b->entry[0] && b->entry[1] && b->cost && b->paid && b->sum && b->taken && b->least &&
+    return b->entry[0] && b->entry[1] && b->cost && b->paid && b->sum && b->part && b->taken && b->least &&
            b->own && b->now && b->given && b->worse && b->row_least && b->whole_out &&
            b->whole_paid && b->span_room && allocate_rows(b, arena);
 }

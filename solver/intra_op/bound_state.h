@@ -39,7 +39,7 @@ typedef struct {
     spoke *spoke;
     int32_t *first_spoke; /* by node; spokes to earlier nodes first */
     int32_t *n_earlier;
-    double *sum;    /* by choice of one node */
+    double *sum, *part; /* by choice of one node */
     int32_t *taken; /* by node: its cheapest choice when last looked at */
     double *price, *best_price, *before, *over, *mean; /* by row */
     int64_t *room, *span_room;    /* by row; by span of one node: scratch of solutions */

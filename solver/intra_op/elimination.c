@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/intra_op/cost_rows.h"
+
 /* A table has no more dimensions: each has two values at least and all together fit memory. */
 #define CLV_ELIMINATION_MAX_DIMS 62
 
@@ -207,42 +209,44 @@ static void set_steps(const clv_subproblem *x, const clv_subproblem_factor *g, c
     w->of_node = g->stride;
 }
 
-/* Least over the node's values of all factors, along one row. */
-static void compute_row(const walk *k, const double *own, int32_t n_own, double *restrict sum,
+/* A value's own cost with those of factors that do not run along the row. */
+static double own_cost(const walk *k, const double *own, int32_t v)
+{
+    double c = own[v];
+    for (int32_t i = 0; i < k->n_scalar; i++)
+        c += k->scalar[i]->at[v * k->scalar[i]->of_node];
+    return c;
+}
+
+/* Least over the node's values of all factors, along one row. scratch: max_choices. */
+static void compute_row(const walk *k, const double *own, int32_t n_own, double *restrict scratch,
                         double *restrict out, int32_t width)
 {
+    const walker *first = k->row[0];
+    if (k->n_row == 1) {
+        for (int32_t v = 0; v < n_own; v++)
+            scratch[v] = own_cost(k, own, v);
+        clv_row_min_plus(scratch, (clv_cost_rows){ first->at, first->of_node, n_own, width },
+                         INFINITY, out);
+        return;
+    }
+    const walker *second = k->row[1];
     for (int32_t j = 0; j < width; j++)
         out[j] = INFINITY;
     for (int32_t v = 0; v < n_own; v++) {
-        double c = own[v];
-        for (int32_t i = 0; i < k->n_scalar; i++)
-            c += k->scalar[i]->at[v * k->scalar[i]->of_node];
-        if (k->n_row == 1) {
-            const double *a = k->row[0]->at + v * k->row[0]->of_node;
-            for (int32_t j = 0; j < width; j++) {
-                double s = c + a[j];
-                out[j] = s < out[j] ? s : out[j];
-            }
-            continue;
-        }
-        const double *a = k->row[0]->at + v * k->row[0]->of_node;
-        const double *b = k->row[1]->at + v * k->row[1]->of_node;
+        double c = own_cost(k, own, v);
+        const double *a = first->at + v * first->of_node, *b = second->at + v * second->of_node;
         if (k->n_row == 2) {
-            for (int32_t j = 0; j < width; j++) {
-                double s = c + a[j] + b[j];
-                out[j] = s < out[j] ? s : out[j];
-            }
+            for (int32_t j = 0; j < width; j++)
+                out[j] = clv_lesser(c + a[j] + b[j], out[j]);
             continue;
         }
         for (int32_t j = 0; j < width; j++)
-            sum[j] = c + a[j] + b[j];
-        for (int32_t i = 2; i < k->n_row; i++) {
-            const double *more = k->row[i]->at + v * k->row[i]->of_node;
-            for (int32_t j = 0; j < width; j++)
-                sum[j] += more[j];
-        }
+            scratch[j] = c + a[j] + b[j];
+        for (int32_t i = 2; i < k->n_row; i++)
+            clv_row_add(scratch, k->row[i]->at + v * k->row[i]->of_node, width);
         for (int32_t j = 0; j < width; j++)
-            out[j] = sum[j] < out[j] ? sum[j] : out[j];
+            out[j] = clv_lesser(scratch[j], out[j]);
     }
 }
 

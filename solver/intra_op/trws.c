@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "solver/intra_op/cost_rows.h"
 #include "solver/intra_op/search_state.h"
 
 clv_status clv_trws_new(const clv_pairwise *f, clv_arena *arena, clv_trws *ret, clv_error *err)
@@ -40,20 +41,13 @@ static double send_message(clv_trws *m, int32_t v, int32_t a, const double *beli
     int32_t w = f->arc[a].to, n = clv_pairwise_n_choices(f, v),
             width = clv_pairwise_n_choices(f, w);
     const double *into = m->into + m->first[a];
-    double *out = m->into + m->first[f->arc[a].back];
-    for (int32_t k = 0; k < width; k++)
-        out[k] = INFINITY;
-    for (int32_t c = 0; c < n; c++) {
-        double own = share * belief[c] - into[c];
-        const double *row = f->arc[a].cost + (int64_t)c * width;
-        for (int32_t k = 0; k < width; k++) {
-            double s = own + row[k];
-            out[k] = s < out[k] ? s : out[k];
-        }
-    }
+    double *out = m->into + m->first[f->arc[a].back], *part = m->scratch;
+    for (int32_t c = 0; c < n; c++)
+        part[c] = share * belief[c] - into[c];
+    clv_row_min_plus(part, (clv_cost_rows){ f->arc[a].cost, width, n, width }, INFINITY, out);
     double least = out[0];
     for (int32_t k = 1; k < width; k++)
-        least = out[k] < least ? out[k] : least;
+        least = clv_lesser(out[k], least);
     for (int32_t k = 0; k < width; k++)
         out[k] -= least;
     return least;
@@ -72,11 +66,8 @@ static void update_node(clv_trws *m, int32_t v, const double *sum, bool up)
     double *belief = m->belief + f->first_choice[v];
     for (int32_t c = 0; c < n; c++)
         belief[c] = f->cost[f->first_choice[v] + c] + clv_priced(f, v, c, sum);
-    for (int32_t a = f->first_arc[v]; a < f->first_arc[v + 1]; a++) {
-        const double *into = m->into + m->first[a];
-        for (int32_t c = 0; c < n; c++)
-            belief[c] += into[c];
-    }
+    for (int32_t a = f->first_arc[v]; a < f->first_arc[v + 1]; a++)
+        clv_row_add(belief, m->into + m->first[a], n);
     double least = belief[0];
     for (int32_t c = 1; c < n; c++)
         least = belief[c] < least ? belief[c] : least;
