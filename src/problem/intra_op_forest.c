@@ -136,12 +136,15 @@ static void send_float_message(forest *t, int32_t v)
     for (int32_t i = 0; i < n_u; i++) {
         const int64_t *at = is_row ? entry + i : entry + (int64_t)i * n_v;
         int64_t step = is_row ? n_u : 1;
-        int32_t least = 0;
-        for (int32_t j = 1; j < n_v; j++)
-            if (below[j] + (double)at[j * step] < below[least] + (double)at[least * step])
-                least = j;
-        t->near[p->first_choice[u] + i] += below[least] + (double)at[least * step];
-        t->held[p->first_choice[u] + i] += t->held[p->first_choice[v] + least];
+        double least = below[0] + (double)at[0];
+        int32_t taken = 0;
+        for (int32_t j = 1; j < n_v; j++) {
+            double cost = below[j] + (double)at[j * step];
+            taken = cost < least ? j : taken;
+            least = cost < least ? cost : least;
+        }
+        t->near[p->first_choice[u] + i] += least;
+        t->held[p->first_choice[u] + i] += t->held[p->first_choice[v] + taken];
     }
 }
 
