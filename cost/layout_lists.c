@@ -28,6 +28,14 @@ static bool find_distinct(clv_arena *arena, clv_layout_list *list)
             first[list->n_distinct++] = i;
         distinct[i] = d;
     }
+    list->found = CLV_NEW_ARRAY(arena, clv_found_layout, list->n_distinct);
+    if (!list->found)
+        return false;
+    for (int32_t d = 0; d < list->n_distinct; d++) {
+        const clv_layout *layout = &list->at[first[d]];
+        list->found[d] =
+            (clv_found_layout){ .layout = layout, .is_plain = clv_resharder_is_plain(layout) };
+    }
     list->distinct = distinct;
     list->first = first;
     return true;
@@ -69,6 +77,51 @@ clv_status clv_layout_lists_shape(clv_layout_lists *l, const clv_type *type, int
     return CLV_OK;
 }
 
+static clv_status find_in(const clv_reshard *r, clv_found_layout *f, clv_error *err)
+{
+    if (f->in == r)
+        return CLV_OK;
+    CLV_TRY(clv_reshard_find_end(r, f->layout, &f->end, err));
+    f->in = r;
+    return CLV_OK;
+}
+
+/* A tensor's costs while they are found. */
+typedef struct {
+    clv_resharder *resharder;
+    const clv_type *type;
+    clv_reshard *plain; /* what knows the ways between plain layouts; NULL: not known yet */
+} finder;
+
+static clv_status find_cost(finder *f, clv_found_layout *from, clv_found_layout *to, int64_t *ret,
+                            clv_error *err)
+{
+    const clv_relayout move = { f->type, from->layout, to->layout };
+    bool is_plain = from->is_plain && to->is_plain;
+    clv_reshard *r = is_plain ? f->plain : NULL;
+    *ret = 0;
+    if (r && clv_layout_equal(from->layout, to->layout))
+        return CLV_OK;
+    if (!r)
+        CLV_TRY(clv_resharder_find(f->resharder, &move, &r, err));
+    if (!r)
+        return CLV_OK;
+    f->plain = is_plain ? r : f->plain;
+    CLV_TRY(find_in(r, from, err));
+    CLV_TRY(find_in(r, to, err));
+    return clv_reshard_ends_ns(r, from->end, to->end, ret, err);
+}
+
+/* ns: by distinct layouts of the two lists. */
+static clv_status find_costs(finder *f, const clv_layout_costs *costs, int64_t *ns, clv_error *err)
+{
+    const clv_layout_list *from = costs->from, *to = costs->to;
+    for (int32_t i = 0; i < from->n_distinct; i++)
+        for (int32_t j = 0; j < to->n_distinct; j++)
+            CLV_TRY(find_cost(f, &from->found[i], &to->found[j], ns++, err));
+    return CLV_OK;
+}
+
 clv_status clv_layout_lists_costs(clv_layout_lists *l, const clv_type *type, int32_t from,
                                   int32_t to, const clv_layout_costs **ret, clv_error *err)
 {
@@ -85,12 +138,8 @@ clv_status clv_layout_lists_costs(clv_layout_lists *l, const clv_type *type, int
         if (!made || !ns)
             return no_memory(err);
         *made = (clv_layout_costs){ id, ns, rows, columns };
-        for (int32_t i = 0; i < rows->n_distinct; i++)
-            for (int32_t j = 0; j < columns->n_distinct; j++) {
-                clv_relayout move = { type, &rows->at[rows->first[i]],
-                                      &columns->at[columns->first[j]] };
-                CLV_TRY(clv_resharder_ns(l->resharder, &move, ns++, err));
-            }
+        finder f = { .resharder = l->resharder, .type = type };
+        CLV_TRY(find_costs(&f, made, ns, err));
         l->costs[l->n_costs++] = made;
     }
     *ret = l->costs[id];

@@ -9,11 +9,20 @@
 #include "base/map.h"
 #include "cost/resharder.h"
 
+/* A layout, and where it was looked up last: that is done for a row or column, not an entry. */
+typedef struct {
+    const clv_layout *layout;
+    bool is_plain;
+    const clv_reshard *in; /* NULL: nowhere yet */
+    clv_reshard_end end;
+} clv_found_layout;
+
 typedef struct {
     const clv_layout *at; /* one a choice */
     int32_t n;
     const int32_t *distinct; /* n: number of each layout among those of the list */
     const int32_t *first;    /* n_distinct: a place in the list where it stands */
+    clv_found_layout *found; /* n_distinct */
     int32_t n_distinct;
 } clv_layout_list;
 

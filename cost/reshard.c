@@ -29,14 +29,9 @@ struct clv_reshard {
     int64_t *step_ns;
     bool *partial;     /* by layout */
     const label **row; /* by layout; NULL: not asked yet */
-    int64_t **ns;      /* the same, times only */
     int32_t *heap;     /* layouts, nearest first */
     int32_t *place;    /* in the heap; -1: not in it */
     int32_t n_heap;
-    /* The end that was looked up last: tables are made row by row, from one layout to many. */
-    clv_layout last;
-    int32_t last_at; /* -1: none yet */
-    clv_reduce last_reduce;
 };
 
 /* -- times of steps -- */
@@ -92,17 +87,16 @@ clv_status clv_reshard_make(const clv_comms *comms, const clv_reshard_tensor *te
     clv_reshard *r = CLV_NEW(arena, clv_reshard);
     if (!r)
         return clv_fail_nomem(err, "the layouts of a tensor");
-    *r = (clv_reshard){ .comms = comms, .arena = arena, .last_at = -1 };
+    *r = (clv_reshard){ .comms = comms, .arena = arena };
     CLV_TRY(clv_layouts_make(comms->mesh, tensor->split,
                              (clv_slots){ tensor->more, tensor->n_more }, arena, &r->all, err));
     size_t n = (size_t)r->all->n;
     r->start = CLV_NEW_ARRAY(arena, int32_t, n + 1);
     r->partial = CLV_NEW_ARRAY(arena, bool, n);
     r->row = clv_arena_take_array(arena, n, sizeof *r->row);
-    r->ns = clv_arena_take_array(arena, n, sizeof *r->ns);
     r->heap = CLV_NEW_ARRAY(arena, int32_t, n);
     r->place = CLV_NEW_ARRAY(arena, int32_t, n);
-    if (!r->start || !r->partial || !r->row || !r->ns || !r->heap || !r->place)
+    if (!r->start || !r->partial || !r->row || !r->heap || !r->place)
         return clv_fail_nomem(err, "the layouts of a tensor");
     for (int32_t i = 0; i < r->all->n; i++)
         r->partial[i] = clv_layout_partial_axes(&r->all->at[i]) != 0;
@@ -197,11 +191,6 @@ static clv_status row_from(clv_reshard *r, int32_t from, clv_error *err)
     CLV_TRY(new_row(r, r->arena, &row, err));
     row[from] = (label){ 0, 0, -1, -1 };
     find_shortest(r, row);
-    r->ns[from] = CLV_NEW_ARRAY(r->arena, int64_t, r->all->n);
-    if (!r->ns[from])
-        return clv_fail_nomem(err, "the times between layouts");
-    for (int32_t i = 0; i < r->all->n; i++)
-        r->ns[from][i] = row[i].ns;
     r->row[from] = row;
     return CLV_OK;
 }
@@ -232,63 +221,62 @@ static clv_reduce reduce_of(const clv_layout *layout, const clv_layout *plain)
     return CLV_REDUCE_NONE;
 }
 
-static clv_status find(const clv_reshard *r, const clv_layout *layout, int32_t *ret,
-                       clv_reduce *ret_reduce, clv_error *err)
+clv_status clv_reshard_find_end(const clv_reshard *r, const clv_layout *layout,
+                                clv_reshard_end *ret, clv_error *err)
 {
     char text[CLV_LAYOUT_TEXT];
 
+    *ret = (clv_reshard_end){ .at = -1, .reduce = CLV_REDUCE_NONE };
     CLV_TRY(clv_layout_check(layout, r->all->mesh, r->all->tensor.rank, &r->all->tensor, err));
-    *ret = clv_layouts_find(r->all, layout);
-    if (*ret < 0)
+    ret->at = clv_layouts_find(r->all, layout);
+    if (ret->at < 0)
         return clv_fail(err, CLV_EUSAGE, "layout %s splits a factor that is not among those known",
                         clv_layout_show(text, layout, r->all->mesh, r->all->tensor.rank));
-    *ret_reduce = reduce_of(layout, &r->all->at[*ret]);
+    ret->reduce = reduce_of(layout, &r->all->at[ret->at]);
     return CLV_OK;
 }
 
-/* The same of the layout that a way begins with: r->last_at and r->last_reduce. */
-static clv_status find_last(clv_reshard *r, const clv_layout *layout, clv_error *err)
+static bool are_apart(clv_reduce a, clv_reduce b)
 {
-    int32_t at;
-    clv_reduce reduce = CLV_REDUCE_NONE;
-    if (r->last_at >= 0 && clv_layout_equal(&r->last, layout))
-        return CLV_OK;
-    CLV_TRY(find(r, layout, &at, &reduce, err));
-    r->last = *layout;
-    r->last_at = at;
-    r->last_reduce = reduce;
-    return CLV_OK;
+    return a != CLV_REDUCE_NONE && b != CLV_REDUCE_NONE && a != b;
 }
 
 clv_status clv_reshard_find_ends(clv_reshard *r, const clv_layout *from, const clv_layout *to,
                                  clv_reshard_ends *ret, clv_error *err)
 {
+    clv_reshard_end before, after;
     *ret = (clv_reshard_ends){ .from = -1 };
-    CLV_TRY(find_last(r, from, err));
-    CLV_TRY(find(r, to, &ret->to, &ret->after, err));
-    ret->from = r->last_at;
-    ret->before = r->last_reduce;
-    ret->apart = ret->before != CLV_REDUCE_NONE && ret->after != CLV_REDUCE_NONE &&
-                 ret->before != ret->after;
+    CLV_TRY(clv_reshard_find_end(r, from, &before, err));
+    CLV_TRY(clv_reshard_find_end(r, to, &after, err));
+    *ret = (clv_reshard_ends){ before.at, after.at, before.reduce, after.reduce,
+                               are_apart(before.reduce, after.reduce) };
+    return CLV_OK;
+}
+
+clv_status clv_reshard_ends_ns(clv_reshard *r, clv_reshard_end from, clv_reshard_end to,
+                               int64_t *ret, clv_error *err)
+{
+    label *row = NULL;
+
+    CLV_TRY(row_from(r, from.at, err));
+    *ret = r->row[from.at][to.at].ns;
+    if (!are_apart(from.reduce, to.reduce))
+        return CLV_OK;
+    clv_mark mark = clv_arena_mark(r->arena);
+    CLV_TRY(row_through_whole(r, from.at, r->arena, &row, err));
+    *ret = row[to.at].ns;
+    clv_arena_rewind(r->arena, mark);
     return CLV_OK;
 }
 
 clv_status clv_reshard_ns(clv_reshard *r, const clv_layout *from, const clv_layout *to,
                           int64_t *ret, clv_error *err)
 {
-    clv_reshard_ends ends;
-    label *row = NULL;
+    clv_reshard_end before, after;
 
-    CLV_TRY(clv_reshard_find_ends(r, from, to, &ends, err));
-    CLV_TRY(row_from(r, ends.from, err));
-    *ret = r->row[ends.from][ends.to].ns;
-    if (!ends.apart)
-        return CLV_OK;
-    clv_mark mark = clv_arena_mark(r->arena);
-    CLV_TRY(row_through_whole(r, ends.from, r->arena, &row, err));
-    *ret = row[ends.to].ns;
-    clv_arena_rewind(r->arena, mark);
-    return CLV_OK;
+    CLV_TRY(clv_reshard_find_end(r, from, &before, err));
+    CLV_TRY(clv_reshard_find_end(r, to, &after, err));
+    return clv_reshard_ends_ns(r, before, after, ret, err);
 }
 
 static void describe_step(const clv_reshard *r, int32_t before, int32_t k, clv_reduce reduce,

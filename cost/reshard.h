@@ -62,6 +62,20 @@ typedef struct {
 clv_status clv_reshard_chain(clv_reshard *r, const clv_layout *from, const clv_layout *to,
                              clv_arena *arena, clv_chain *ret, clv_error *err);
 
+/* One end of a chain: its number in clv_reshard_layouts(), and what it is partial by. */
+typedef struct {
+    int32_t at;
+    clv_reduce reduce;
+} clv_reshard_end;
+
+/* CLV_EUSAGE as for clv_reshard_ns(). O(log layouts). */
+clv_status clv_reshard_find_end(const clv_reshard *r, const clv_layout *layout,
+                                clv_reshard_end *ret, clv_error *err);
+
+/* As clv_reshard_ns(), between two ends that were found. */
+clv_status clv_reshard_ends_ns(clv_reshard *r, clv_reshard_end from, clv_reshard_end to,
+                               int64_t *ret, clv_error *err);
+
 /* The two ends of a chain, by their number in clv_reshard_layouts(). */
 typedef struct {
     int32_t from, to;

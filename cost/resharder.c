@@ -28,11 +28,24 @@ clv_status clv_resharder_new(const clv_mesh *mesh, const clv_cluster *cluster,
     return CLV_OK;
 }
 
+static bool has_slot(const clv_layout *l, int32_t a)
+{
+    return l->dim[a] >= 0 && (l->outer[a] > 1 || l->unit[a] > 1);
+}
+
+bool clv_resharder_is_plain(const clv_layout *layout)
+{
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
+        if (has_slot(layout, a))
+            return false;
+    return true;
+}
+
 /* Slots of a layout with an outer or a unit above 1 that are not yet among the n. */
 static int32_t add_slots(const clv_layout *l, clv_slot *slot, int32_t n)
 {
     for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
-        bool known = (l->outer[a] <= 1 && l->unit[a] <= 1) || l->dim[a] < 0;
+        bool known = !has_slot(l, a);
         for (int32_t i = 0; i < n; i++)
             known = known || (slot[i].dim == l->dim[a] && slot[i].outer == l->outer[a] &&
                               slot[i].unit == l->unit[a]);
@@ -42,9 +55,8 @@ static int32_t add_slots(const clv_layout *l, clv_slot *slot, int32_t n)
     return n;
 }
 
-/* *ret: NULL where nothing is to be done. */
-static clv_status find(clv_resharder *r, const clv_relayout *move, clv_reshard **ret,
-                       clv_error *err)
+clv_status clv_resharder_find(clv_resharder *r, const clv_relayout *move, clv_reshard **ret,
+                              clv_error *err)
 {
     clv_tensor_split split;
     *ret = NULL;
@@ -77,7 +89,7 @@ clv_status clv_resharder_ns(clv_resharder *r, const clv_relayout *move, int64_t 
 {
     clv_reshard *one;
     *ret = 0;
-    CLV_TRY(find(r, move, &one, err));
+    CLV_TRY(clv_resharder_find(r, move, &one, err));
     return one ? clv_reshard_ns(one, move->from, move->to, ret, err) : CLV_OK;
 }
 
@@ -86,6 +98,6 @@ clv_status clv_resharder_chain(clv_resharder *r, const clv_relayout *move, clv_a
 {
     clv_reshard *one;
     *ret = (clv_chain){ .n = 0 };
-    CLV_TRY(find(r, move, &one, err));
+    CLV_TRY(clv_resharder_find(r, move, &one, err));
     return one ? clv_reshard_chain(one, move->from, move->to, arena, ret, err) : CLV_OK;
 }

@@ -21,6 +21,13 @@ typedef struct {
     const clv_layout *from, *to;
 } clv_relayout;
 
+/* What knows the ways of a tensor between two layouts; NULL where it can only be copied, or the
+ * layouts are equal. */
+clv_status clv_resharder_find(clv_resharder *r, const clv_relayout *move, clv_reshard **ret,
+                              clv_error *err);
+/* Between such layouts, all ways of a tensor are known to one. */
+bool clv_resharder_is_plain(const clv_layout *layout);
+
 /* As clv_reshard_ns() and clv_reshard_chain(); 0 and no steps for what can only be copied. */
 clv_status clv_resharder_ns(clv_resharder *r, const clv_relayout *move, int64_t *ret,
                             clv_error *err);
