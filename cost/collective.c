@@ -1,7 +1,5 @@
 #include "cost/collective.h"
 
-#include "cost/measured_lines.h"
-
 /* -- hierarchies -- */
 
 /* Divided so many times: groups of neighbours may have groups within or across them. */
@@ -10,8 +8,8 @@
 typedef struct {
     const clv_cluster *cluster;
     clv_arena *arena;
-    int32_t *to, *load, *touched;  /* of clv_rounds */
-    clv_measured_groups *measured; /* NULL: times that were measured do not count */
+    int32_t *to, *load, *touched;        /* of clv_rounds */
+    const clv_measured_groups *measured; /* NULL: times that were measured do not count */
     bool no_memory;
 } workspace;
 
@@ -192,15 +190,12 @@ clv_status clv_comms_make(const clv_cluster *cluster, const clv_mesh *mesh,
     size_t n = (size_t)mesh->n_devices, n_ports = (size_t)cluster->n_ports;
     workspace w = { .cluster = cluster,
                     .arena = arena,
+                    .measured = options ? options->measured : NULL,
                     .to = CLV_NEW_ARRAY(arena, int32_t, n),
                     .load = CLV_NEW_ARRAY(arena, int32_t, n_ports),
                     .touched = CLV_NEW_ARRAY(arena, int32_t, n_ports) };
     int32_t *member = CLV_NEW_ARRAY(arena, int32_t, n);
-    if (options && options->measured) {
-        w.measured = CLV_NEW(arena, clv_measured_groups);
-        w.no_memory = !w.measured;
-    }
-    if (w.to && w.load && w.touched && member && !w.no_memory) {
+    if (w.to && w.load && w.touched && member) {
         make_curves(&w, mesh, overlap, member, comms);
         make_permutes(&w, mesh, overlap, member, comms);
     } else

@@ -9,6 +9,7 @@
 #ifndef CLV_COST_COLLECTIVE_H
 #define CLV_COST_COLLECTIVE_H
 
+#include "cost/measured_lines.h"
 #include "cost/rounds.h"
 #include "sharding/mesh.h"
 
@@ -17,7 +18,9 @@ typedef struct {
      * independent computation beside it that lasts as long, and that neither slows the other;
      * latencies are never hidden. 0: a collective and computation take turns. */
     double overlap;
-    bool measured; /* where a library was measured on such devices and routes, as it does it */
+    /* Of the cluster. Where a library was measured on such devices and routes, as it does it; NULL:
+     * by algorithms alone. */
+    const clv_measured_groups *measured;
 } clv_comm_options;
 
 #define CLV_ORDERS 6 /* of three axes */

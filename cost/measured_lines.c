@@ -7,8 +7,7 @@
 #include <math.h>
 
 #define N_SIZES CLV_POINTS_MAX /* 256 B to 1 GiB, by twos */
-/* Lines are parts of hierarchies only, and are found anew for each mesh: a few, through every
- * second size, are near enough. */
+/* Lines are parts of hierarchies only: a few, through every second size, are near enough. */
 #define STRIDE 2
 /* A line more is worth it if the mean square of the error falls by so much. */
 #define WORTH 1e-4
@@ -126,16 +125,11 @@ static const clv_timed_operation OPERATIONS[CLV_N_COLLECTIVES] = {
     [CLV_ALL_TO_ALL] = CLV_TIMED_ALLTOALL,
 };
 
-static const clv_measured_group *look_up(clv_measured_groups *seen, const clv_kernel_times *times,
-                                         int32_t p)
+static clv_measured_group measure(const clv_kernel_times *times, int32_t p)
 {
-    for (int32_t i = 0; i < seen->n && i < CLV_GROUPS_SEEN; i++)
-        if (seen->at[i].times == times && seen->at[i].p == p)
-            return &seen->at[i];
-    clv_measured_group *group = &seen->at[seen->n++ % CLV_GROUPS_SEEN];
-    *group = (clv_measured_group){ .times = times, .p = p };
+    clv_measured_group group = { .times = times, .p = p };
     for (int32_t k = 0; k < CLV_BROADCAST; k++) {
-        clv_measured_collective *c = &group->of[k];
+        clv_measured_collective *c = &group.of[k];
         c->known = take_times(times, OPERATIONS[k], p, c->ns);
         if (c->known)
             fit_lines(c);
@@ -143,10 +137,42 @@ static const clv_measured_group *look_up(clv_measured_groups *seen, const clv_ke
     return group;
 }
 
-const clv_measured_group *clv_measured_group_of(const clv_rounds *r, clv_measured_groups *seen)
+static const clv_measured_group *look_up(const clv_measured_groups *groups,
+                                         const clv_kernel_times *times, int32_t p)
+{
+    for (int32_t i = 0; i < groups->n; i++)
+        if (groups->at[i].times == times && groups->at[i].p == p)
+            return &groups->at[i];
+    return NULL;
+}
+
+clv_status clv_measured_groups_make(const clv_cluster *cluster, clv_arena *arena,
+                                    const clv_measured_groups **ret, clv_error *err)
+{
+    clv_measured_groups *groups = CLV_NEW(arena, clv_measured_groups);
+    clv_measured_group *at = NULL;
+    int32_t cap = 0;
+    for (int32_t k = 0; k < cluster->n_kinds && groups; k++)
+        for (int32_t p = 2; p <= cluster->n_devices; p++) {
+            const clv_kernel_times *times = cluster->kinds[k].times;
+            if (!times || cluster->n_devices % p != 0 || look_up(groups, times, p))
+                continue;
+            if (!CLV_PUSH_ROOM(arena, at, groups->n, cap))
+                return clv_fail_nomem(err, "the times of collectives");
+            at[groups->n++] = measure(times, p);
+            groups->at = at;
+        }
+    if (!groups)
+        return clv_fail_nomem(err, "the times of collectives");
+    *ret = groups;
+    return CLV_OK;
+}
+
+const clv_measured_group *clv_measured_group_of(const clv_rounds *r,
+                                                const clv_measured_groups *groups)
 {
     const clv_kernel_times *times = times_of(r);
-    const clv_measured_group *group = times ? look_up(seen, times, r->p) : NULL;
+    const clv_measured_group *group = times ? look_up(groups, times, r->p) : NULL;
     bool like =
         group && group->of[CLV_ALL_GATHER].known && are_like(r, group->of[CLV_ALL_GATHER].ns);
     return like ? group : NULL;

@@ -22,17 +22,21 @@ typedef struct {
     clv_measured_collective of[CLV_N_COLLECTIVES];
 } clv_measured_group;
 
-/* Groups that were looked at: the same sizes come back for all axes of a mesh. */
-#define CLV_GROUPS_SEEN 8
+/* By times and size of a group. */
 typedef struct {
-    int32_t n; /* so many were looked at; the last are kept */
-    clv_measured_group at[CLV_GROUPS_SEEN];
+    const clv_measured_group *at;
+    int32_t n;
 } clv_measured_groups;
 
+/* Of groups of all sizes that divide the cluster's devices, as all in its meshes do. O(kinds *
+ * divisors), but for fitting lines to some hundred times each. */
+clv_status clv_measured_groups_make(const clv_cluster *cluster, clv_arena *arena,
+                                    const clv_measured_groups **ret, clv_error *err);
+
 /* What was measured between devices like those of r: all of one kind, with times for so many of
- * them, and routes whose peak is that of what was measured over; NULL: nothing. Lives in seen until
- * the next call. O(devices^2), and where it was not seen fitting lines to some hundred times. */
-const clv_measured_group *clv_measured_group_of(const clv_rounds *r, clv_measured_groups *seen);
+ * them, and routes whose peak is that of what was measured over; NULL: nothing. O(devices^2). */
+const clv_measured_group *clv_measured_group_of(const clv_rounds *r,
+                                                const clv_measured_groups *groups);
 
 /* In the place of the lines of algorithms those that were measured. What was not is left alone. */
 void clv_measured_lines(const clv_measured_group *group, clv_line_set *ret);

@@ -248,6 +248,8 @@ static clv_status find_classes(clv_joint *j, clv_error *err)
     if (j->classes.of)
         return CLV_OK;
     CLV_TRY(clv_op_classes_make(a->types, j->factors, a->costs, j->arena, &j->classes, err));
+    if (clv_costs_captured(a->costs))
+        CLV_TRY(clv_measured_groups_make(j->cluster, j->arena, &j->measured, err));
     if (j->req->search.objective != CLV_LATENCY)
         return CLV_OK;
     return clv_shard_path_find(a->costs, clv_device_kind_of(j->cluster, 0), j->arena, &j->path,

@@ -30,6 +30,7 @@ typedef struct {
     clv_factors *factors;      /* by operator */
     const clv_op_info *random; /* draws other numbers on each device of a mesh; NULL: none does */
     clv_op_classes classes;
+    const clv_measured_groups *measured; /* NULL: times of collectives do not count */
     const clv_shard_path *path; /* the longest way through the model; NULL: not asked for */
     clv_mesh_form *shapes;      /* of meshes: those to be tried, in order */
     int32_t n_shapes, cap_shapes;

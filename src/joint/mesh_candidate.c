@@ -73,8 +73,7 @@ int32_t clv_mesh_candidate_stages(const clv_joint *j, const clv_mesh_form *shape
 static clv_status make_mesh(clv_mesh_candidate *c, clv_error *err)
 {
     const clv_joint *j = c->j;
-    clv_comm_options comm = { .overlap = j->req->overlap,
-                              .measured = clv_costs_captured(j->analysis->costs) };
+    clv_comm_options comm = { .overlap = j->req->overlap, .measured = j->measured };
     c->n_stages = clv_mesh_candidate_stages(j, &c->shape);
     int32_t n = j->cluster->n_devices / c->n_stages;
     CLV_TRY(clv_mesh_make(&c->shape, j->cluster, (clv_mesh_devices){ j->levels.order, n }, c->arena,

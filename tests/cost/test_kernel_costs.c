@@ -184,10 +184,11 @@ Test(kernel_costs, collectives_take_what_was_measured)
     clv_mesh_form form;
     const clv_mesh *mesh;
     const clv_comms *comms, *plain;
-    const clv_comm_options measured = { .measured = true };
+    clv_comm_options measured = { 0 };
     const char *configs = TEST_SOURCE_DIR "/configs";
     cr_assert_eq(clv_cluster_load("dgx-h100", configs, arena, &c, NULL), CLV_OK);
     cr_assert_eq(clv_cluster_load_times(c, configs, arena, NULL), CLV_OK);
+    cr_assert_eq(clv_measured_groups_make(c, arena, &measured.measured, NULL), CLV_OK);
     cr_assert_eq(clv_mesh_form_parse("8", arena, &form, NULL), CLV_OK);
     cr_assert_eq(clv_mesh_make(&form, c, CLV_MESH_ALL_DEVICES, arena, &mesh, NULL), CLV_OK);
     cr_assert_eq(clv_comms_make(c, mesh, &measured, arena, &comms, NULL), CLV_OK);
