@@ -2,11 +2,10 @@
 
 #include <string.h>
 
-void clv_key_add(clv_key *key, int64_t number)
+bool clv_key_grow(clv_key *key)
 {
     key->failed = key->failed || !CLV_PUSH_ROOM(key->arena, key->at, key->n, key->cap);
-    if (!key->failed)
-        key->at[key->n++] = number;
+    return !key->failed;
 }
 
 void clv_key_add_bytes(clv_key *key, const void *bytes, size_t n)

@@ -14,8 +14,16 @@ typedef struct {
     bool failed; /* there was no memory for it: it is not whole */
 } clv_key;
 
+/* Room for one number more; false, and the key has failed: there is none. */
+bool clv_key_grow(clv_key *key);
+
 /* One number more. O(1). */
-void clv_key_add(clv_key *key, int64_t number);
+static inline void clv_key_add(clv_key *key, int64_t number)
+{
+    if (key->n < key->cap || clv_key_grow(key))
+        key->at[key->n++] = number;
+}
+
 /* How many bytes, and the bytes; O(n). */
 void clv_key_add_bytes(clv_key *key, const void *bytes, size_t n);
 
