@@ -9,7 +9,6 @@
 #include "lower/spmd_plan.h"
 #include "notation/layout_text.h"
 #include "plan/plan_check.h"
-#include "proto/fingerprint.h"
 
 typedef struct {
     const clv_request *req;
@@ -227,7 +226,6 @@ clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c,
     *w.plan = *w.cut;
     w.plan->search = "joint";
     w.plan->overlap = j->req->overlap;
-    w.plan->fingerprint = clv_onnx_fingerprint(j->req->model);
     w.plan->cluster = j->cluster->name;
     w.plan->backward_op = NULL;
     CLV_TRY(widen_devices(&w, err));

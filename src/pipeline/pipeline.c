@@ -2,6 +2,7 @@
 
 #include "graph/states.h"
 #include "joint/joint.h"
+#include "proto/fingerprint.h"
 #include "request/analysis.h"
 #include "stages/stages.h"
 
@@ -80,6 +81,7 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
     clv_states states;
     CLV_TRY(clv_states_find(analysis.inference->main, arena, &states, err));
     (*ret)->state_tokens = clv_states_tokens(analysis.inference->main, &states);
+    (*ret)->fingerprint = clv_onnx_fingerprint(req->model);
     (*ret)->runtime = req->runtime ? req->runtime->name : "none";
     clv_plan_add_host(*ret, analysis.host_ns);
     clv_plan_add_front_end(*ret, analysis.front_end_ns);

@@ -5,7 +5,6 @@
 #include "explain/plan_kernels.h"
 #include "plan/plan.h"
 #include "plan/plan_check.h"
-#include "proto/fingerprint.h"
 #include "stages/advise.h"
 #include "stages/manual.h"
 #include "stages/microbatches.h"
@@ -70,7 +69,6 @@ static clv_status add_search(const clv_stage_search *s, const clv_partition_resu
     plan->compiler = clv_arena_printf(s->arena, "%s", s->compiler->name);
     if (!plan->model || !plan->compiler)
         return clv_fail_nomem(err, "a plan");
-    plan->fingerprint = clv_onnx_fingerprint(req->model);
     plan->cluster = s->cluster->name;
     plan->objective = req->search.objective;
     plan->search = search_name(req);
