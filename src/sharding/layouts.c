@@ -61,14 +61,21 @@ typedef struct {
     int32_t n, cap, key_cap;
 } maker;
 
-/* An axis of one device is always a copy. */
-static bool only_long_axes(const clv_layouts *all, int32_t digits)
+/* How many nests to try with these digits. An axis of one device is always a copy; axes that are
+ * alone on their dimensions nest in one way. */
+static int32_t count_nests(const clv_layouts *all, int32_t digits)
 {
-    int32_t base = all->n_slots + FIRST_SLOT;
-    for (int32_t a = CLV_MESH_AXES_MAX - 1; a >= 0; a--, digits /= base)
-        if (digits % base != COPY && all->mesh->size[a] == 1)
-            return false;
-    return true;
+    int32_t base = all->n_slots + FIRST_SLOT, n = 1;
+    uint64_t taken = 0; /* dimensions, of which there are CLV_RANK_MAX */
+    for (int32_t a = CLV_MESH_AXES_MAX - 1; a >= 0; a--, digits /= base) {
+        int32_t digit = digits % base;
+        if (digit != COPY && all->mesh->size[a] == 1)
+            return 0;
+        uint64_t dim = digit < FIRST_SLOT ? 0 : UINT64_C(1) << all->slot[digit - FIRST_SLOT].dim;
+        n = taken & dim ? NESTS : n;
+        taken |= dim;
+    }
+    return n;
 }
 
 /* The layout of a key; false: there is none. */
@@ -276,7 +283,7 @@ clv_status clv_layouts_make(const clv_mesh *mesh, const clv_tensor_split *tensor
     CLV_TRY(add_slots(all, more, err));
     int32_t base = all->n_slots + FIRST_SLOT;
     for (int32_t digits = 0; digits < base * base * base; digits++)
-        for (int32_t nest = 0; only_long_axes(all, digits) && nest < NESTS; nest++)
+        for (int32_t nest = 0, n = count_nests(all, digits); nest < n; nest++)
             CLV_TRY(add_layout(&m, digits * NESTS + nest, err));
     all->at = m.at;
     all->key = m.key;
