@@ -23,13 +23,14 @@ clv_status clv_latency_estimate_new(const clv_partition_problem *p, clv_arena *a
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* The earliest start of a unit on a device so that the net of this read is there when needed. */
+/* The earliest start of a unit on a device so that the net of this read is there when needed. What
+ * the device wrote itself is there: it has run that unit. */
 static int64_t start_for(const clv_latency_estimate *l, const int32_t *device_of, int32_t device,
                          int32_t read)
 {
     const clv_partition_problem *p = l->p;
     int32_t net = p->reads[read], from = device_of[p->net_from[net]];
-    if (p->net_known && p->net_known[net])
+    if (from == device || (p->net_known && p->net_known[net]))
         return 0;
     int64_t done_ns = net < l->first_changed ? l->done_ns[net] : l->changed_ns[net];
     int64_t arrival = clv_add_sat(done_ns, clv_wire_ns(p, from, device, p->net_bytes[net]));

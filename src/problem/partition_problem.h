@@ -37,7 +37,7 @@ typedef struct {
      * unit may run for a while before it needs one. With NULL for the three, a unit needs all it
      * reads at its start, and what it writes is there at its end. */
     const int32_t *net_reads; /* n_nets: the first so many of its unit's reads come before it */
-    /* [kind * n_nets + net]: from its unit's start until it is there */
+    /* [kind * n_nets + net]: from its unit's start until it is there, at the unit's end at last */
     const int64_t *net_ready_ns;
     /* [kind * reads + i]: from the unit's start until reads[i] is needed */
     const int64_t *read_after_ns;
