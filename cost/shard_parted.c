@@ -3,14 +3,10 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
+#include "cost/shard_places.h"
 
-#define WHAT    "what a pipeline saves"
-#define NONE    (-1)
-#define OUTSIDE (-1) /* the place of what lies in no window */
-
-/* Places count along the path: window w is at 2 w, the cut that ends it at 2 w + 1. */
-static int32_t place_of_window(int32_t w) { return 2 * w; }
-static int32_t place_of_cut(int32_t w) { return 2 * w + 1; }
+#define WHAT "what a pipeline saves"
+#define NONE (-1)
 
 /* The most of each row and column of a matrix, and of all. */
 typedef struct {
@@ -22,80 +18,13 @@ typedef struct {
     const clv_shard_problem *s;
     const clv_intra_op_problem *p;
     const clv_shard_path *path;
-    int32_t *place;     /* by node */
-    bool *kept;         /* by node: on the path, or made there: no stage runs beside it */
-    int32_t *before;    /* by node on the path: the node before it; NONE */
+    clv_shard_places at;
     extremes *matrix;   /* by matrix */
     clv_int128 *change; /* by choice: what it costs at worst, with its edges */
     clv_int128 *window; /* by window: what is saved where it is parted */
     clv_int128 outside; /* what is saved in any case */
     clv_arena *arena;
 } saver;
-
-/* -- places -- */
-
-static void set_place(saver *v, int32_t node, int32_t place, bool kept)
-{
-    if (node < 0)
-        return;
-    v->place[node] = place;
-    v->kept[node] = kept;
-}
-
-/* Of an operator and of what it makes. */
-static void set_op(saver *v, int32_t op, int32_t place)
-{
-    const clv_graph *g = v->s->types->graph;
-    bool kept = v->path->in[op] != CLV_PATH_OFF;
-    set_place(v, v->s->node_of_op[op], place, kept);
-    for (int32_t k = 0; k < g->ops[op].n_out; k++) {
-        clv_tensor t = clv_op_output(g, &g->ops[op], k);
-        if (t.i >= 0)
-            set_place(v, v->s->node_of_tensor[t.i], place, kept);
-    }
-}
-
-static void find_places(saver *v)
-{
-    const clv_shard_path *path = v->path;
-    for (int32_t n = 0; n < v->p->n_nodes; n++) {
-        v->place[n] = OUTSIDE;
-        v->before[n] = NONE;
-    }
-    for (int32_t w = 0; w < path->n_windows; w++) {
-        for (int32_t i = 0; i < path->window[w].n; i++)
-            set_op(v, path->window[w].op[i], place_of_window(w));
-        if (path->window[w].end >= 0)
-            set_op(v, path->window[w].end, place_of_cut(w));
-    }
-}
-
-/* The way from operator to operator, by tensors that are nodes. */
-static void find_way(saver *v)
-{
-    const clv_graph *g = v->s->types->graph;
-    for (int32_t i = 0; i < g->n_ops; i++) {
-        int32_t node = v->s->node_of_op[i], k = v->path->in[i];
-        if (node < 0 || k < 0)
-            continue;
-        clv_tensor t = clv_op_input(g, &g->ops[i], k);
-        int32_t maker = clv_tensor_at(g, t)->producer.i, home = v->s->node_of_tensor[t.i];
-        int32_t from = maker < 0 ? NONE : v->s->node_of_op[maker];
-        v->before[node] = home >= 0 ? home : from;
-        if (home >= 0)
-            v->before[home] = from;
-    }
-}
-
-/* Is an edge part of the way? Only one of those between two nodes is. */
-static bool is_on_way(saver *v, int32_t a, int32_t b)
-{
-    int32_t *of = v->before[b] == a ? &v->before[b] : v->before[a] == b ? &v->before[a] : NULL;
-    if (!of)
-        return false;
-    *of = NONE;
-    return true;
-}
 
 /* -- costs -- */
 
@@ -127,16 +56,16 @@ static clv_status find_extremes(saver *v, int32_t edge, extremes **ret, clv_erro
  * of its ends is changed it counts there. */
 static void add_lost(saver *v, int32_t a, int32_t b, int64_t most)
 {
-    int32_t low = v->place[a] < v->place[b] ? v->place[a] : v->place[b];
-    int32_t high = v->place[a] + v->place[b] - low;
+    int32_t low = v->at.place[a] < v->at.place[b] ? v->at.place[a] : v->at.place[b];
+    int32_t high = v->at.place[a] + v->at.place[b] - low;
     int32_t first = (low + 1) / 2, last = high / 2;
     if (low == high && low % 2 == 1) { /* at a cut: by either window */
         first--;
         last++;
     }
     for (int32_t w = first < 0 ? 0 : first; w <= last && w < v->path->n_windows; w++) {
-        bool changed = (!v->kept[a] && v->place[a] == place_of_window(w)) ||
-                       (!v->kept[b] && v->place[b] == place_of_window(w));
+        bool changed = (!v->at.kept[a] && v->at.place[a] == clv_place_of_window(w)) ||
+                       (!v->at.kept[b] && v->at.place[b] == clv_place_of_window(w));
         v->window[w] += changed ? 0 : most;
     }
 }
@@ -151,8 +80,8 @@ static clv_status add_edges(saver *v, clv_error *err)
         for (int32_t k = 0; k < 2; k++)
             for (int32_t c = p->first_choice[end[k]]; c < p->first_choice[end[k] + 1]; c++)
                 v->change[c] += x->of[k][c - p->first_choice[end[k]]];
-        if (v->place[end[0]] != OUTSIDE && v->place[end[1]] != OUTSIDE &&
-            !is_on_way(v, end[0], end[1]))
+        if (v->at.place[end[0]] != CLV_PLACE_OUTSIDE && v->at.place[end[1]] != CLV_PLACE_OUTSIDE &&
+            v->at.edge[end[0]] != e && v->at.edge[end[1]] != e)
             add_lost(v, end[0], end[1], x->most);
     }
     return CLV_OK;
@@ -175,18 +104,18 @@ static bool add_nodes(saver *v)
     const clv_intra_op_problem *p = v->p;
     for (int32_t n = 0; n < p->n_nodes; n++) {
         clv_int128 least = NONE;
-        for (int32_t c = p->first_choice[n]; !v->kept[n] && c < p->first_choice[n + 1]; c++) {
+        for (int32_t c = p->first_choice[n]; !v->at.kept[n] && c < p->first_choice[n + 1]; c++) {
             clv_int128 ns = v->change[c] + p->cost[c];
             if ((least == NONE || ns < least) &&
                 (p->usage_limit < 0 || is_lightest(p, n, c - p->first_choice[n])))
                 least = ns;
         }
-        if (!v->kept[n] && least == NONE)
+        if (!v->at.kept[n] && least == NONE)
             return false;
-        if (!v->kept[n] && v->place[n] == OUTSIDE)
+        if (!v->at.kept[n] && v->at.place[n] == CLV_PLACE_OUTSIDE)
             v->outside += least;
-        else if (!v->kept[n])
-            v->window[v->place[n] / 2] += least;
+        else if (!v->at.kept[n])
+            v->window[v->at.place[n] / 2] += least;
     }
     return true;
 }
@@ -196,8 +125,7 @@ static bool add_nodes(saver *v)
 static clv_status sum_up(saver *v, int32_t stages, clv_int128 *ret, clv_error *err)
 {
     int32_t n = v->path->n_windows;
-    find_places(v);
-    find_way(v);
+    CLV_TRY(clv_shard_places_find(v->s, v->path, v->arena, &v->at, err));
     CLV_TRY(add_edges(v, err));
     *ret = NONE;
     if (!add_nodes(v))
@@ -220,14 +148,11 @@ clv_status clv_shard_parted_ns(const clv_shard_problem *s, const clv_shard_path 
     saver v = { .s = s,
                 .p = p,
                 .path = path,
-                .place = CLV_NEW_ARRAY(scratch, int32_t, p->n_nodes),
-                .kept = CLV_NEW_ARRAY(scratch, bool, p->n_nodes),
-                .before = CLV_NEW_ARRAY(scratch, int32_t, p->n_nodes),
                 .matrix = CLV_NEW_ARRAY(scratch, extremes, p->n_matrices),
                 .change = CLV_NEW_ARRAY(scratch, clv_int128, p->first_choice[p->n_nodes]),
                 .window = CLV_NEW_ARRAY(scratch, clv_int128, path->n_windows),
                 .arena = scratch };
-    bool ok = v.place && v.kept && v.before && v.matrix && v.change && v.window;
+    bool ok = v.matrix && v.change && v.window;
     clv_status status = ok ? sum_up(&v, stages, ret, err) : clv_fail_nomem(err, WHAT);
     clv_arena_free(scratch);
     return status;
