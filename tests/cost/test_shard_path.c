@@ -1,0 +1,383 @@
+/* What plans take at least: along the critical path, from cut to cut, and all less what stages may
+ * share; against schedules of random models. */
+#include "cost/made_shards.h"
+#include "cost/op_time.h"
+#include "cost/shard_parted.h"
+#include "cost/shard_path_bound.h"
+#include "problem/intra_op_problem.h"
+
+#define N_DEVICES 4
+
+static clv_arena *arena;
+static made *m;
+static clv_device_kind kind;
+static clv_device devices[N_DEVICES];
+static clv_route routes[N_DEVICES * N_DEVICES];
+static clv_cluster cluster;
+static clv_shard_problem *problem;
+static clv_shard_tables *tables;
+
+static void setup(void)
+{
+    arena = clv_arena_new(NULL, 0);
+    m = made_new(arena);
+    kind = made_kind();
+    for (int d = 0; d < N_DEVICES; d++) {
+        devices[d] = (clv_device){ 0, "device" };
+        for (int e = 0; e < N_DEVICES; e++)
+            routes[d * N_DEVICES + e] =
+                (clv_route){ .latency_ns = d == e ? 0 : 1000, .bytes_per_s = 1e11 };
+    }
+    cluster = (clv_cluster){ .name = "four",
+                             .n_kinds = 1,
+                             .n_devices = N_DEVICES,
+                             .kinds = &kind,
+                             .devices = devices,
+                             .routes = routes };
+}
+static void teardown(void) { clv_arena_free(arena); }
+TestSuite(shard_path, .init = setup, .fini = teardown);
+
+/* x, a residual around two products, and their sum: x is read twice. */
+static void mlp(void)
+{
+    made_input(m, "x", CLV_DT_FLOAT, "8,64,128");
+    made_weight(m, "up", CLV_DT_FLOAT, "128,512");
+    made_weight(m, "down", CLV_DT_FLOAT, "512,128");
+    made_op(m, "MatMul", "x,up", "a");
+    made_op(m, "Relu", "a", "b");
+    made_op(m, "MatMul", "b,down", "c");
+    made_op(m, "Add", "x,c", "y");
+    made_op(m, "Softmax", "y", "z");
+}
+
+static void build(const char *form)
+{
+    made_build(m);
+    made_shards s =
+        made_shards_of(m, &cluster, made_mesh(m, &cluster, form), false, CLV_INTRA_OP_UNLIMITED);
+    tables = s.tables;
+    problem = s.problem;
+}
+
+static int64_t cheapest(void)
+{
+    const clv_intra_op_problem *p = problem->problem;
+    int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes), v = 0;
+    clv_intra_op_value value;
+    int64_t least = INT64_MAX;
+    while (v < p->n_nodes) { /* counts through all answers */
+        cr_assert_eq(clv_intra_op_judge(p, answer, arena, &value, &m->err), CLV_OK);
+        least = (int64_t)value.cost < least ? (int64_t)value.cost : least;
+        for (v = 0; v < p->n_nodes && ++answer[v] == clv_intra_op_n_choices(p, v); v++)
+            answer[v] = 0;
+    }
+    return least;
+}
+
+/* Dealt out to so many stages that the way alone counts, or to these. */
+static clv_int128 path_ns_of(const clv_shard_path **way, int32_t stages)
+{
+    clv_int128 ns;
+    cr_assert_eq(clv_shard_path_find(m->costs, &kind, arena, way, &m->err), CLV_OK);
+    cr_assert_eq(clv_shard_path_bound_ns(tables, *way, stages, &ns, &m->err), CLV_OK);
+    return ns;
+}
+
+static clv_int128 path_ns(const clv_shard_path **way) { return path_ns_of(way, 1000); }
+
+/* The path leaves out the branch beside it: no answer of the whole costs less than the path's best.
+ */
+Test(shard_path, the_longest_way_costs_no_more_than_the_whole)
+{
+    const clv_shard_path *way;
+    mlp();
+    made_op(m, "Sigmoid", "x", "gate");
+    made_op(m, "Mul", "z,gate", "out");
+    build("2");
+    int64_t whole = cheapest();
+    clv_int128 ns = path_ns(&way), least;
+    cr_expect_eq(way->in[0], CLV_PATH_START);
+    cr_expect_eq(way->in[5], CLV_PATH_OFF, "the gate is beside the way");
+    cr_expect_eq(way->in[6], 0);
+    cr_expect_leq(ns, whole);
+    cr_expect_gt(ns, whole / 2);
+    cr_assert_eq(clv_shard_least(tables, &least, &m->err), CLV_OK);
+    cr_expect_leq(least, whole);
+    cr_expect_gt(least, 0);
+}
+
+static int64_t least_ns(int32_t op)
+{
+    const clv_op_table *table;
+    cr_assert_eq(clv_shard_table_of(tables, (clv_op){ op }, &table, &m->err), CLV_OK);
+    return table->least_ns;
+}
+
+/* Four equal experts between two cuts: on two stages two of them wait for each other. */
+Test(shard_path, what_is_beside_the_way_is_dealt_out)
+{
+    const clv_shard_path *way;
+    m = made_new(arena);
+    made_input(m, "x", CLV_DT_FLOAT, "64,512");
+    made_op(m, "Relu", "x", "in");
+    made_op(m, "Relu", "in", "a");
+    for (int32_t e = 0; e < 4; e++) {
+        made_weight(m, clv_arena_printf(arena, "w%d", e), CLV_DT_FLOAT, "512,512");
+        made_op(m, "MatMul", clv_arena_printf(arena, "a,w%d", e),
+                clv_arena_printf(arena, "e%d", e));
+    }
+    made_op(m, "Sum", "e0,e1,e2,e3", "s");
+    made_op(m, "Relu", "s", "out");
+    build("2");
+    int64_t alone = (int64_t)path_ns(&way), whole = 0;
+    for (int32_t i = 0; i < 8; i++)
+        whole += least_ns(i);
+    cr_assert_eq(way->n_windows, 3, "before the second Relu, experts, behind the Sum");
+    cr_expect_eq(way->window[1].begin, 1);
+    cr_expect_eq(way->window[1].end, 6);
+    cr_expect_eq(way->window[1].n, 4);
+    cr_expect_geq((int64_t)path_ns_of(&way, 1), whole);
+    cr_expect_geq((int64_t)path_ns_of(&way, 2), whole - 2 * least_ns(2));
+    cr_expect_eq((int64_t)path_ns_of(&way, 4), alone, "one each");
+    cr_expect_gt((int64_t)path_ns_of(&way, 3), alone);
+}
+
+/* A pipeline does not come back to a stage that it has left: of two pairs of branches, each between
+ * two cuts, one pair at most runs on two stages. */
+Test(shard_path, two_stages_part_one_window)
+{
+    const clv_shard_path *way;
+    m = made_new(arena);
+    made_input(m, "x", CLV_DT_FLOAT, "64,512");
+    made_op(m, "Relu", "x", "in");
+    made_op(m, "Relu", "in", "c0");
+    for (int32_t pair = 0; pair < 2; pair++) {
+        for (int32_t i = 0; i < 2; i++) {
+            const char *name = clv_arena_printf(arena, "w%d_%d", pair, i);
+            made_weight(m, name, CLV_DT_FLOAT, "512,512");
+            made_op(m, "MatMul", clv_arena_printf(arena, "c%d,%s", pair, name),
+                    clv_arena_printf(arena, "b%d_%d", pair, i));
+        }
+        made_op(m, "Add", clv_arena_printf(arena, "b%d_0,b%d_1", pair, pair),
+                clv_arena_printf(arena, "c%d", pair + 1));
+    }
+    made_op(m, "Relu", "c2", "out");
+    build("2");
+    int64_t alone = (int64_t)path_ns(&way);
+    cr_assert_eq(way->n_windows, 4);
+    cr_expect_eq((int64_t)path_ns_of(&way, 3), alone, "three stages may part both");
+    cr_expect_eq((int64_t)path_ns_of(&way, 2), alone + least_ns(2));
+    cr_expect_geq((int64_t)path_ns_of(&way, 1), alone + 2 * least_ns(2));
+}
+
+/* Whatever graph: no pipeline of so many stages, each operator at its least time and nothing sent,
+ * is done sooner than the bound says where nothing can be split. */
+static int64_t makespan(int32_t stages, const int32_t *stage_of, const int32_t *order)
+{
+    const clv_graph *g = m->model->main;
+    int64_t free_at[4] = { 0 }, end[16] = { 0 }, last = 0;
+    for (int32_t k = 0; k < g->n_ops; k++) {
+        int32_t i = order[k];
+        int64_t start = free_at[stage_of[i] % stages];
+        for (int32_t n = 0; n < g->ops[i].n_in; n++) {
+            clv_tensor t = clv_op_input(g, &g->ops[i], n);
+            int32_t p = clv_tensor_at(g, t)->producer.i;
+            if (p >= 0 && end[p] > start)
+                start = end[p];
+        }
+        free_at[stage_of[i] % stages] = end[i] = start + least_ns(i);
+        last = end[i] > last ? end[i] : last;
+    }
+    return last;
+}
+
+static uint32_t drawn(uint32_t *seed, uint32_t below)
+{
+    *seed = *seed * 1664525u + 1013904223u;
+    return (*seed >> 8) % below;
+}
+
+static void random_graph(uint32_t *seed, int32_t n, const char *dims)
+{
+    m = made_new(arena);
+    made_input(m, "t0", CLV_DT_FLOAT, dims);
+    for (int32_t i = 1; i <= n; i++) {
+        int32_t back = (int32_t)drawn(seed, 3), a = i - 1 - back % i;
+        int32_t b = (int32_t)drawn(seed, (uint32_t)i);
+        made_op(m, drawn(seed, 2) ? "Add" : "Pow", clv_arena_printf(arena, "t%d,t%d", a, b),
+                clv_arena_printf(arena, "t%d", i));
+    }
+}
+
+/* None is before that of an input. */
+static void draw_stages(uint32_t *seed, int32_t stages, int32_t *stage_of)
+{
+    const clv_graph *g = m->model->main;
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        int32_t first = 0;
+        for (int32_t k = 0; k < g->ops[i].n_in; k++) {
+            int32_t p = clv_tensor_at(g, clv_op_input(g, &g->ops[i], k))->producer.i;
+            first = p >= 0 && stage_of[p] > first ? stage_of[p] : first;
+        }
+        bool stays = drawn(seed, 2) == 0;
+        stage_of[i] = stays ? first : first + (int32_t)drawn(seed, (uint32_t)(stages - first));
+    }
+}
+
+Test(shard_path, no_schedule_is_done_before_the_windows)
+{
+    uint32_t seed = 7;
+    for (int32_t round = 0; round < 60; round++) {
+        const clv_shard_path *way;
+        int32_t n = 2 + (int32_t)drawn(&seed, 9), stage_of[16], order[16];
+        random_graph(&seed, n, "3,5");
+        build("2");
+        for (int32_t stages = 1; stages <= 3; stages++) {
+            clv_int128 bound = path_ns_of(&way, stages);
+            for (int32_t i = 0; i < n; i++)
+                order[i] = i;
+            for (int32_t t = 0; t < 400; t++) {
+                draw_stages(&seed, stages, stage_of);
+                cr_assert_geq(makespan(stages, stage_of, order), (int64_t)bound,
+                              "round %d, %d stages", round, stages);
+            }
+        }
+    }
+}
+
+/* -- what a pipeline saves -- */
+
+/* Of all edges between two nodes. */
+static int64_t edges_ns(const int32_t *choice, int32_t a, int32_t b)
+{
+    const clv_intra_op_problem *p = problem->problem;
+    int64_t sum = 0;
+    for (int32_t e = 0; e < p->n_edges; e++) {
+        const int32_t *end = p->end + p->first_end[e];
+        if (end[0] == a && end[1] == b)
+            sum += p->entry[p->first_entry[p->matrix_of[e]] +
+                            choice[a] * (int64_t)clv_intra_op_n_choices(p, b) + choice[b]];
+    }
+    return sum;
+}
+
+/* A pipeline of these choices, nothing sent: each stage does its operators in order, brings what it
+ * made to where it lies at once, and what it needs to where it is needed as soon as it has it. */
+static int64_t pipeline_ns(const int32_t *choice, const int32_t *stage_of)
+{
+    const clv_graph *g = m->model->main;
+    const clv_intra_op_problem *p = problem->problem;
+    int64_t free_at[4] = { 0 }, there[32] = { 0 }, last = 0;
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        int32_t node = problem->node_of_op[i], in[2], n = 0;
+        int64_t *now = &free_at[stage_of[i]];
+        for (int32_t k = 0; k < g->ops[i].n_in; k++) {
+            int32_t t = clv_op_input(g, &g->ops[i], k).i;
+            if (n == 0 || in[0] != t)
+                in[n++] = t;
+        }
+        bool turn = n == 2 && there[in[1]] < there[in[0]];
+        for (int32_t k = 0; k < n; k++) {
+            int32_t t = in[turn ? 1 - k : k], home = problem->node_of_tensor[t];
+            int32_t maker = g->tensors[t].producer.i;
+            int32_t from = home >= 0 ? home : maker >= 0 ? problem->node_of_op[maker] : -1;
+            *now = there[t] > *now ? there[t] : *now;
+            *now += from >= 0 ? edges_ns(choice, from, node) : 0;
+        }
+        *now += p->cost[p->first_choice[node] + choice[node]];
+        int32_t result = clv_op_output(g, &g->ops[i], 0).i, home = problem->node_of_tensor[result];
+        *now += home >= 0 ? edges_ns(choice, node, home) : 0;
+        there[result] = *now;
+        last = *now > last ? *now : last;
+    }
+    return last;
+}
+
+static void draw_choices(uint32_t *seed, int32_t *choice)
+{
+    const clv_intra_op_problem *p = problem->problem;
+    for (int32_t v = 0; v < p->n_nodes; v++)
+        choice[v] = (int32_t)drawn(seed, (uint32_t)clv_intra_op_n_choices(p, v));
+}
+
+/* From any choices those of one node after the other that make the pipeline fastest. */
+static int64_t descend(int32_t *choice, const int32_t *stage_of)
+{
+    const clv_intra_op_problem *p = problem->problem;
+    int64_t least = pipeline_ns(choice, stage_of);
+    for (int32_t turn = 0; turn < 2; turn++)
+        for (int32_t v = 0; v < p->n_nodes; v++)
+            for (int32_t c = 0, best = choice[v]; c < clv_intra_op_n_choices(p, v); c++) {
+                choice[v] = c;
+                int64_t ns = pipeline_ns(choice, stage_of);
+                best = ns < least ? c : best;
+                least = ns < least ? ns : least;
+                choice[v] = best;
+            }
+    return least;
+}
+
+/* What solutions cost at least, by descent from many: the optimum or a little more, so that what
+ * is tested is no easier. */
+static int64_t one_stage_ns(uint32_t *seed)
+{
+    static const int32_t one_stage[16] = { 0 };
+    int32_t choice[64];
+    int64_t least = INT64_MAX;
+    for (int32_t i = 0; i < 12; i++) {
+        draw_choices(seed, choice);
+        int64_t ns = descend(choice, one_stage);
+        clv_intra_op_value value;
+        cr_assert_eq(clv_intra_op_judge(problem->problem, choice, arena, &value, &m->err), CLV_OK);
+        cr_assert_eq(ns, (int64_t)value.cost, "one stage does all of it");
+        least = ns < least ? ns : least;
+    }
+    return least;
+}
+
+Test(shard_path, no_pipeline_saves_more_than_is_said)
+{
+    uint32_t seed = 11;
+    int32_t n_tight = 0;
+    for (int32_t round = 0; round < 40; round++) {
+        const clv_shard_path *way;
+        clv_int128 saved;
+        int32_t stage_of[16], choice[64], n = 3 + (int32_t)drawn(&seed, 7);
+        random_graph(&seed, n, "1024,1024");
+        build("2");
+        cr_assert_leq(problem->problem->n_nodes, 64);
+        int64_t whole = one_stage_ns(&seed);
+        (void)path_ns(&way);
+        for (int32_t stages = 1; stages <= 3; stages++) {
+            cr_assert_eq(clv_shard_parted_ns(problem, way, stages, arena, &saved, &m->err), CLV_OK);
+            cr_assert_geq((int64_t)saved, 0);
+            n_tight += stages > 1 && saved < whole / 2;
+            for (int32_t t = 0; t < 20; t++) {
+                draw_stages(&seed, stages, stage_of);
+                draw_choices(&seed, choice);
+                cr_assert_geq(descend(choice, stage_of), whole - (int64_t)saved,
+                              "round %d, %d stages", round, stages);
+            }
+        }
+    }
+    cr_expect_gt(n_tight, 20, "mostly something is said");
+}
+
+/* A chain is its own path, and what the walk finds is the best of all its answers. */
+Test(shard_path, the_longest_way_of_a_chain_costs_what_its_best_answer_does)
+{
+    static const char *const forms[] = { "2", "4", "2x2" };
+    for (int32_t i = 0; i < 3; i++) {
+        const clv_shard_path *way;
+        m = made_new(arena);
+        made_input(m, "x", CLV_DT_FLOAT, i == 1 ? "8,64,128" : "2,512,16");
+        made_weight(m, "up", CLV_DT_FLOAT, i == 1 ? "128,512" : "16,512");
+        made_weight(m, "down", CLV_DT_FLOAT, "512,128");
+        made_op(m, "MatMul", "x,up", "a");
+        made_op(m, "MatMul", "a,down", "b");
+        made_op(m, "Softmax", "b", "c");
+        build(forms[i]);
+        cr_expect_eq((int64_t)path_ns(&way), cheapest(), "mesh %s", forms[i]);
+    }
+}
