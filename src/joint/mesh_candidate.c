@@ -4,6 +4,7 @@
 
 #include "cost/shard_parted.h"
 #include "cost/shard_path_bound.h"
+#include "cost/shard_pipeline_bound.h"
 #include "joint/strategy_enumeration.h"
 #include "lower/stage_cluster.h"
 #include "problem/intra_op_forest.h"
@@ -228,6 +229,18 @@ clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, clv_error *err)
     return CLV_OK;
 }
 
+/* Of several stages more is known once the problem is there. */
+static clv_status raise_floor(clv_mesh_candidate *c, clv_error *err)
+{
+    clv_int128 pipeline;
+    if (c->n_stages == 1 || !c->j->path)
+        return CLV_OK;
+    CLV_TRY(
+        clv_shard_pipeline_bound_ns(c->problem, c->j->path, c->n_stages, c->arena, &pipeline, err));
+    c->floor = pipeline > c->floor ? pipeline : c->floor;
+    return CLV_OK;
+}
+
 /* -- stages -- */
 
 /* What a device of a mesh runs, for these choices, cut into stages. enough_ns: plans that take so
@@ -340,6 +353,9 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
     if (is_beaten(c, c->floor))
         return CLV_OK;
     CLV_TRY(build_problem(c, limit_bytes, err));
+    CLV_TRY(raise_floor(c, err));
+    if (is_beaten(c, c->floor))
+        return CLV_OK;
     c->saved = NOT_KNOWN;
     if (c->n_stages > 1 && c->j->path)
         CLV_TRY(clv_shard_parted_ns(c->problem, c->j->path, c->n_stages, c->arena, &c->saved, err));

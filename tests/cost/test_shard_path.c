@@ -4,7 +4,9 @@
 #include "cost/op_time.h"
 #include "cost/shard_parted.h"
 #include "cost/shard_path_bound.h"
+#include "cost/shard_pipeline_bound.h"
 #include "problem/intra_op_problem.h"
+#include "support/effort.h"
 
 #define N_DEVICES 4
 
@@ -262,27 +264,40 @@ static int64_t edges_ns(const int32_t *choice, int32_t a, int32_t b)
     return sum;
 }
 
+/* The tensors that an operator reads, each once, as they are there. */
+static int32_t inputs_of(int32_t op, const int64_t *there, int32_t *in)
+{
+    const clv_graph *g = m->model->main;
+    int32_t n = 0;
+    for (int32_t k = 0; k < g->ops[op].n_in; k++) {
+        int32_t t = clv_op_input(g, &g->ops[op], k).i, at = n;
+        bool again = false;
+        for (int32_t i = 0; i < n; i++)
+            again |= in[i] == t;
+        if (again)
+            continue;
+        for (; at > 0 && there[in[at - 1]] > there[t]; at--)
+            in[at] = in[at - 1];
+        in[at] = t;
+        n++;
+    }
+    return n;
+}
+
 /* A pipeline of these choices, nothing sent: each stage does its operators in order, brings what it
  * made to where it lies at once, and what it needs to where it is needed as soon as it has it. */
 static int64_t pipeline_ns(const int32_t *choice, const int32_t *stage_of)
 {
     const clv_graph *g = m->model->main;
     const clv_intra_op_problem *p = problem->problem;
-    int64_t free_at[4] = { 0 }, there[32] = { 0 }, last = 0;
+    int64_t free_at[4] = { 0 }, there[64] = { 0 }, last = 0;
     for (int32_t i = 0; i < g->n_ops; i++) {
-        int32_t node = problem->node_of_op[i], in[2], n = 0;
+        int32_t node = problem->node_of_op[i], in[4], n = inputs_of(i, there, in);
         int64_t *now = &free_at[stage_of[i]];
-        for (int32_t k = 0; k < g->ops[i].n_in; k++) {
-            int32_t t = clv_op_input(g, &g->ops[i], k).i;
-            if (n == 0 || in[0] != t)
-                in[n++] = t;
-        }
-        bool turn = n == 2 && there[in[1]] < there[in[0]];
         for (int32_t k = 0; k < n; k++) {
-            int32_t t = in[turn ? 1 - k : k], home = problem->node_of_tensor[t];
-            int32_t maker = g->tensors[t].producer.i;
+            int32_t home = problem->node_of_tensor[in[k]], maker = g->tensors[in[k]].producer.i;
             int32_t from = home >= 0 ? home : maker >= 0 ? problem->node_of_op[maker] : -1;
-            *now = there[t] > *now ? there[t] : *now;
+            *now = there[in[k]] > *now ? there[in[k]] : *now;
             *now += from >= 0 ? edges_ns(choice, from, node) : 0;
         }
         *now += p->cost[p->first_choice[node] + choice[node]];
@@ -322,7 +337,7 @@ static int64_t descend(int32_t *choice, const int32_t *stage_of)
  * is tested is no easier. */
 static int64_t one_stage_ns(uint32_t *seed)
 {
-    static const int32_t one_stage[16] = { 0 };
+    static const int32_t one_stage[32] = { 0 };
     int32_t choice[64];
     int64_t least = INT64_MAX;
     for (int32_t i = 0; i < 12; i++) {
@@ -363,6 +378,122 @@ Test(shard_path, no_pipeline_saves_more_than_is_said)
     }
     cr_expect_gt(n_tight, 20, "mostly something is said");
 }
+
+/* -- from cut to cut -- */
+
+static clv_int128 pipeline_bound(const clv_shard_path *way, int32_t stages)
+{
+    clv_int128 ns;
+    cr_assert_eq(clv_shard_pipeline_bound_ns(problem, way, stages, arena, &ns, &m->err), CLV_OK);
+    return ns;
+}
+
+/* Blocks one behind the other: branches of one or two operators from the tensor before, one of them
+ * longest, with their sum, and at times with what one of the blocks before made. */
+static int32_t random_blocks(uint32_t *seed, const char *dims)
+{
+    static const char *const types[] = { "Softmax", "Transpose", "Relu" };
+    int32_t n_blocks = 2 + (int32_t)drawn(seed, 2), n_ops = 1;
+    m = made_new(arena);
+    made_input(m, "x", CLV_DT_FLOAT, dims);
+    made_op(m, "Relu", "x", "c0");
+    for (int32_t i = 0; i < n_blocks; i++) {
+        const char *sum = NULL;
+        int32_t n = 1 + (int32_t)drawn(seed, 3);
+        for (int32_t k = 0; k < n; k++) {
+            const char *to = clv_arena_printf(arena, "c%d", i);
+            for (int32_t depth = drawn(seed, 2) ? 1 : 2; depth > 0; depth--, n_ops++) {
+                const char *from = to;
+                to = clv_arena_printf(arena, "b%d_%d_%d", i, k, depth);
+                made_op(m, types[drawn(seed, 3)], from, to);
+            }
+            sum = sum ? clv_arena_printf(arena, "%s,%s", sum, to) : to;
+        }
+        if (n == 1 || drawn(seed, 3) == 0)
+            sum = clv_arena_printf(arena, "%s,c%d", sum, (int32_t)drawn(seed, (uint32_t)i + 1));
+        made_op(m, "Sum", sum, clv_arena_printf(arena, "c%d", i + 1));
+        n_ops++;
+    }
+    made_op(m, "Relu", clv_arena_printf(arena, "c%d", n_blocks), "out");
+    return n_ops + 1;
+}
+
+Test(shard_path, no_pipeline_is_faster_than_from_cut_to_cut)
+{
+    uint32_t seed = 5;
+    int32_t n_better = 0, n_exact = 0, rounds = (int32_t)test_effort(24);
+    for (int32_t round = 0; round < rounds; round++) {
+        const clv_shard_path *way;
+        int32_t stage_of[32], choice[64];
+        random_blocks(&seed, drawn(&seed, 2) ? "1024,1024" : "64,64");
+        build("2");
+        cr_assert_leq(problem->problem->n_nodes, 64);
+        int64_t whole = one_stage_ns(&seed);
+        for (int32_t stages = 1; stages <= 3; stages++) {
+            clv_int128 path = path_ns_of(&way, stages), bound = pipeline_bound(way, stages);
+            cr_assert_leq((int64_t)bound, whole, "round %d, %d stages", round, stages);
+            n_exact += stages == 1 && bound == whole;
+            n_better += stages > 1 && bound > path;
+            for (int32_t t = 0; t < 12; t++) {
+                draw_stages(&seed, stages, stage_of);
+                draw_choices(&seed, choice);
+                cr_assert_geq(descend(choice, stage_of), (int64_t)bound, "round %d, %d stages",
+                              round, stages);
+            }
+        }
+    }
+    cr_expect_gt(n_exact, rounds / 2, "one stage is mostly solved, %d times", n_exact);
+    cr_expect_gt(n_better, rounds / 2, "mostly more is said than the path says, %d times",
+                 n_better);
+}
+
+Test(shard_path, nor_of_any_graph)
+{
+    uint32_t seed = 13;
+    for (uint64_t round = 0; round < test_effort(30); round++) {
+        const clv_shard_path *way;
+        int32_t stage_of[16], choice[64];
+        random_graph(&seed, 3 + (int32_t)drawn(&seed, 7), "1024,1024");
+        build("2");
+        (void)path_ns(&way);
+        for (int32_t stages = 1; stages <= 3; stages++) {
+            clv_int128 bound = pipeline_bound(way, stages);
+            for (int32_t t = 0; t < 12; t++) {
+                draw_stages(&seed, stages, stage_of);
+                draw_choices(&seed, choice);
+                cr_assert_geq(descend(choice, stage_of), (int64_t)bound, "round %d, %d stages",
+                              (int)round, stages);
+            }
+        }
+    }
+}
+
+/* Two pairs of branches, each between two cuts, at two stages: one pair is on one stage. What is
+ * alike is found once, and a cut in between is passed by no edge. */
+Test(shard_path, from_cut_to_cut_one_pair_is_parted)
+{
+    const clv_shard_path *way;
+    m = made_new(arena);
+    made_input(m, "x", CLV_DT_FLOAT, "64,512");
+    made_op(m, "Relu", "x", "in");
+    made_op(m, "Relu", "in", "c0");
+    for (int32_t pair = 0; pair < 2; pair++) {
+        const char *from = clv_arena_printf(arena, "c%d", pair);
+        made_op(m, "Softmax", from, clv_arena_printf(arena, "b%d_0", pair));
+        made_op(m, "Softmax", from, clv_arena_printf(arena, "b%d_1", pair));
+        made_op(m, "Add", clv_arena_printf(arena, "b%d_0,b%d_1", pair, pair),
+                clv_arena_printf(arena, "c%d", pair + 1));
+    }
+    made_op(m, "Relu", "c2", "out");
+    build("2");
+    int64_t alone = (int64_t)path_ns(&way);
+    cr_expect_eq((int64_t)pipeline_bound(way, 1), alone + 2 * least_ns(2));
+    cr_expect_eq((int64_t)pipeline_bound(way, 2), alone + least_ns(2));
+    cr_expect_eq((int64_t)pipeline_bound(way, 3), alone);
+    cr_expect_eq((int64_t)pipeline_bound(way, 20), alone);
+}
+
+/* -- chains -- */
 
 /* A chain is its own path, and what the walk finds is the best of all its answers. */
 Test(shard_path, the_longest_way_of_a_chain_costs_what_its_best_answer_does)

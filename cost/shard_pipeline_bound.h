@@ -1,0 +1,23 @@
+/* shard_pipeline_bound.h - a lower bound of the latency of a pipeline: the strategy problem from
+ * cut to cut of the critical path (shard_path.h), where stages may change in few places.
+ */
+#ifndef CLV_COST_SHARD_PIPELINE_BOUND_H
+#define CLV_COST_SHARD_PIPELINE_BOUND_H
+
+#include "cost/shard_path.h"
+#include "cost/shard_problem.h"
+
+/* No plan in that many stages has less latency, whatever memory there is; 0: nothing is known.
+ *
+ * Between two cuts that no edge passes by is a stretch. Where both are on one stage, all of it runs
+ * there one after the other. Where they are n stages apart, it lasts as long as the way through it,
+ * and as all of it dealt out to n + 1 stages. What each of these costs at least is found for each
+ * pair of choices of the two cuts (intra_op_between.h), once for all stretches that are alike; then
+ * the best way from cut to cut and from stage to stage, by dynamic programming. What lies in no
+ * window does not count, nor do edges that pass by many cuts.
+ * O(nodes * choices^3 of distinct stretches + stretches * stages * choices^2). */
+clv_status clv_shard_pipeline_bound_ns(const clv_shard_problem *s, const clv_shard_path *path,
+                                       int32_t stages, clv_arena *arena, clv_int128 *ret,
+                                       clv_error *err);
+
+#endif
