@@ -7,17 +7,26 @@
 #include "cost/shard_path.h"
 #include "cost/shard_problem.h"
 
-/* No plan in that many stages has less latency, whatever memory there is; 0: nothing is known.
+/* Stages, all of them meshes alike. */
+typedef struct {
+    int32_t n;
+    const clv_cluster *meshes; /* each as a device (stage_cluster.h); NULL: nothing takes time to
+                                * be sent */
+} clv_pipeline_stages;
+
+/* No plan in these stages has less latency, whatever memory there is; 0: nothing is known.
  *
- * Between two cuts that no edge passes by is a stretch. Where both are on one stage, all of it runs
- * there one after the other. Where they are n stages apart, it lasts as long as the way through it,
- * and as all of it dealt out to n + 1 stages. What each of these costs at least is found for each
- * pair of choices of the two cuts (intra_op_between.h), once for all stretches that are alike; then
- * the best way from cut to cut and from stage to stage, by dynamic programming. What lies in no
- * window does not count, nor do edges that pass by many cuts.
- * O(nodes * choices^3 of distinct stretches + stretches * stages * choices^2). */
+ * Between two ends, which are cuts that no edge passes by and tensors that these make, is a
+ * stretch. Where both ends are on one stage, all of it runs there one after the other. Where they
+ * are n stages apart, it lasts as long as the way through it, on which something is sent, as all of
+ * it dealt out to n + 1 stages, and as the branches that read its first end (shard_branches.h).
+ * What each of these costs at least is found for each pair of choices of the two ends
+ * (intra_op_between.h), once for all stretches that are alike; then the best way from end to end
+ * and from stage to stage, by dynamic programming. What lies in no window does not count, nor do
+ * edges that pass by many cuts. O(nodes * choices^3 of distinct stretches + stretches * stages *
+ * choices^2). */
 clv_status clv_shard_pipeline_bound_ns(const clv_shard_problem *s, const clv_shard_path *path,
-                                       int32_t stages, clv_arena *arena, clv_int128 *ret,
-                                       clv_error *err);
+                                       const clv_pipeline_stages *stages, clv_arena *arena,
+                                       clv_int128 *ret, clv_error *err);
 
 #endif

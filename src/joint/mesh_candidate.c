@@ -235,8 +235,8 @@ static clv_status raise_floor(clv_mesh_candidate *c, clv_error *err)
     clv_int128 pipeline;
     if (c->n_stages == 1 || !c->j->path)
         return CLV_OK;
-    CLV_TRY(
-        clv_shard_pipeline_bound_ns(c->problem, c->j->path, c->n_stages, c->arena, &pipeline, err));
+    const clv_pipeline_stages stages = { c->n_stages, c->stages };
+    CLV_TRY(clv_shard_pipeline_bound_ns(c->problem, c->j->path, &stages, c->arena, &pipeline, err));
     c->floor = pipeline > c->floor ? pipeline : c->floor;
     return CLV_OK;
 }
