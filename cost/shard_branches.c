@@ -12,6 +12,7 @@ typedef struct {
     const clv_shard_problem *s;
     const clv_intra_op_problem *p;
     const clv_intra_op_part *part;
+    const int64_t *behind_ns;
     int32_t *branch; /* by node of the part, as place in it: number of the branch; NONE */
     int32_t *in;     /* by branch: the edge to it from the tensor */
     int64_t **cost;  /* by branch: by choice, with what is behind it */
@@ -78,22 +79,31 @@ static void add_behind(finder *f)
     }
 }
 
+static int compare_branches(const void *a, const void *b)
+{
+    const clv_shard_branch *x = a, *y = b;
+    int by_ns = clv_compare_int64_down(&x->ns, &y->ns);
+    return by_ns ? by_ns : clv_compare_int64_down(&x->behind_ns, &y->behind_ns);
+}
+
 /* Of each choice of the tensor. */
 static void find_least(const finder *f, clv_shard_branches *ret)
 {
     for (int32_t b = 0; b < f->n; b++) {
-        int32_t m = clv_intra_op_n_choices(f->p, f->p->end[f->p->first_end[f->in[b]] + 1]);
+        int32_t op = f->p->end[f->p->first_end[f->in[b]] + 1];
+        int32_t m = clv_intra_op_n_choices(f->p, op);
         for (int32_t x = 0; x < ret->n_choices; x++) {
-            int64_t *least = &ret->ns[(int64_t)x * f->n + b];
-            *least = CLV_INTRA_OP_NEVER;
+            clv_shard_branch *at = &ret->at[(int64_t)x * f->n + b];
+            int64_t least = CLV_INTRA_OP_NEVER;
             for (int32_t c = 0; c < m; c++) {
                 int64_t ns = capped(entries(f, f->in[b])[(int64_t)x * m + c]) + f->cost[b][c];
-                *least = ns < *least ? ns : *least;
+                least = ns < least ? ns : least;
             }
+            *at = (clv_shard_branch){ least, f->behind_ns[op] };
         }
     }
     for (int32_t x = 0; x < ret->n_choices; x++)
-        qsort(ret->ns + (int64_t)x * f->n, (size_t)f->n, sizeof *ret->ns, clv_compare_int64_down);
+        qsort(ret->at + (int64_t)x * f->n, (size_t)f->n, sizeof *ret->at, compare_branches);
 }
 
 static clv_status find(finder *f, clv_arena *arena, clv_shard_branches *ret, clv_error *err)
@@ -107,20 +117,22 @@ static clv_status find(finder *f, clv_arena *arena, clv_shard_branches *ret, clv
     add_behind(f);
     ret->n = f->n;
     ret->n_choices = clv_intra_op_n_choices(f->p, f->part->begin);
-    ret->ns = CLV_NEW_ARRAY(arena, int64_t, (int64_t)ret->n_choices * f->n);
-    if (!ret->ns)
+    ret->at = CLV_NEW_ARRAY(arena, clv_shard_branch, (int64_t)ret->n_choices * f->n);
+    if (!ret->at)
         return no_memory(err);
     find_least(f, ret);
     return CLV_OK;
 }
 
 clv_status clv_shard_branches_find(const clv_shard_problem *s, const clv_intra_op_part *part,
-                                   const int64_t *sent_ns, clv_arena *arena,
-                                   clv_shard_branches *ret, clv_error *err)
+                                   const int64_t *sent_ns, const int64_t *behind_ns,
+                                   clv_arena *arena, clv_shard_branches *ret, clv_error *err)
 {
-    finder f = {
-        .s = s, .p = s->problem, .part = part, .scratch = clv_arena_new(clv_arena_alloc(arena), 0)
-    };
+    finder f = { .s = s,
+                 .p = s->problem,
+                 .part = part,
+                 .behind_ns = behind_ns,
+                 .scratch = clv_arena_new(clv_arena_alloc(arena), 0) };
     *ret = (clv_shard_branches){ .sent_ns = sent_ns };
     if (!f.scratch)
         return no_memory(err);
@@ -129,34 +141,44 @@ clv_status clv_shard_branches_find(const clv_shard_problem *s, const clv_intra_o
     return status;
 }
 
-/* n operators of no less than ns each: at home as many as are best, of which there is one in any
- * case, the others dealt out. */
-static clv_int128 deal_out(int32_t n, int64_t ns, int64_t sent_ns, int32_t others)
+/* n operators of no less than that each: at home as many as are best, the others dealt out. */
+static clv_int128 deal_out(int32_t n, clv_shard_branch least_of, int64_t sent_ns, int32_t others)
 {
-    clv_int128 least = (clv_int128)n * ns; /* all at home */
-    for (int32_t home = 1; home < n && others > 0; home++) {
+    clv_int128 least = (clv_int128)n * least_of.ns + least_of.behind_ns; /* all at home */
+    for (int32_t home = 0; home < n && others > 0; home++) {
         int32_t each = (n - home + others - 1) / others;
-        clv_int128 here = (clv_int128)home * ns, there = sent_ns + (clv_int128)each * ns;
+        clv_int128 here = home > 0 ? (clv_int128)home * least_of.ns + least_of.behind_ns : 0;
+        clv_int128 there = sent_ns + (clv_int128)each * least_of.ns;
         clv_int128 longest = here > there ? here : there;
         least = longest < least ? longest : least;
     }
     return least;
 }
 
+/* In parts of any size: the other stages are idle until the tensor is there, if any runs one of
+ * them, and home is once it has done its own, if it has any. */
+static clv_int128 share_out(clv_int128 all, int64_t behind_ns, int64_t sent_ns, int32_t others)
+{
+    clv_int128 least = all + behind_ns, away = others > 0 ? sent_ns + all / others : least;
+    clv_int128 shared = (all + behind_ns + (clv_int128)others * sent_ns) / (1 + others);
+    least = away < least ? away : least;
+    return others > 0 && shared < least ? shared : least;
+}
+
 int64_t clv_shard_branches_ns(const clv_shard_branches *b, int32_t choice, int32_t others)
 {
-    const int64_t *ns = b->ns + (int64_t)choice * b->n;
-    int64_t sent_ns = b->sent_ns[choice];
-    clv_int128 all = 0, least;
-    for (int32_t i = 0; i < b->n; i++)
-        all += ns[i];
-    /* In parts of any size: the other stages are idle until it is there, if any runs one of them.
-     */
-    least = (all + (clv_int128)others * sent_ns) / (1 + others);
-    least = least < all ? least : all;
-    for (int32_t i = 0; i < b->n && i < LARGE_MAX; i++) {
-        clv_int128 dealt = deal_out(i + 1, ns[i], sent_ns, others);
-        least = dealt > least ? dealt : least;
+    const clv_shard_branch *at = b->at + (int64_t)choice * b->n;
+    int64_t sent_ns = b->sent_ns[choice], behind_ns = INT64_MAX;
+    clv_int128 all = 0, least = 0;
+    for (int32_t i = 0; i < b->n; i++) {
+        all += at[i].ns;
+        behind_ns = at[i].behind_ns < behind_ns ? at[i].behind_ns : behind_ns;
+        clv_int128 some = share_out(all, behind_ns, sent_ns, others);
+        least = some > least ? some : least;
+        if (i >= LARGE_MAX)
+            continue;
+        some = deal_out(i + 1, (clv_shard_branch){ at[i].ns, behind_ns }, sent_ns, others);
+        least = some > least ? some : least;
     }
     return least < CLV_INTRA_OP_NEVER ? (int64_t)least : CLV_INTRA_OP_NEVER;
 }

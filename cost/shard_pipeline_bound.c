@@ -4,14 +4,12 @@
 #include "base/map.h"
 #include "cost/shard_branches.h"
 #include "cost/shard_cost.h"
-#include "cost/shard_places.h"
+#include "cost/shard_stretches.h"
 #include "problem/intra_op_between.h"
 
 #define WHAT   "what a pipeline takes"
 #define NONE   (-1)
 #define NO_END CLV_INTRA_OP_NO_END
-/* An edge that passes by more cuts is left out, or it would bar them all. */
-#define CUTS_MAX 16
 /* Entries looked at: some tenths of a second. Where that is not enough, nothing is known. */
 #define WORK_MAX INT64_C(200000000)
 
@@ -31,24 +29,20 @@ typedef struct {
     const clv_shard_path *path;
     int32_t stages;
     const clv_cluster *meshes;
-    clv_shard_places at;
-    int32_t *before_cut; /* by cut: how many before it are ends of stretches */
-    int32_t *ends_at;    /* by cut: 1 if it is one, 2 if what it makes is one too */
-    int32_t n_cuts;
-    int32_t *end;                /* by end of stretches: its node */
-    clv_tensor *tensor;          /* likewise: that it is; CLV_NO_TENSOR: it is an operator */
-    int32_t *op_of;              /* by node; NONE */
-    int64_t latency_ns;          /* of the fastest link between two stages */
-    double bytes_per_s;          /* 0: no time is known */
-    int32_t n_ends;              /* there is a stretch more */
-    int32_t *home;               /* by node: its stretch; NONE, as of ends */
-    int32_t *nodes, *edges;      /* by stretch */
-    int32_t *first, *first_edge; /* n_ends + 2 */
-    int32_t *number;             /* scratch, by node */
-    clv_map known;               /* of stretches that are alike */
-    stretch *of;                 /* as many */
+    clv_shard_stretches l;
+    int32_t *op_of;     /* by node; NONE */
+    int64_t latency_ns; /* of the fastest link between two stages */
+    double bytes_per_s; /* 0: no time is known */
+    int32_t *number;    /* scratch, by node */
+    clv_map known;      /* of stretches that are alike */
+    stretch *of;        /* as many */
     int32_t n_known, cap_known;
     clv_key key;
+    int64_t **sent;  /* by stretch: to send its begin, by choice; NULL: it is no tensor */
+    int64_t *behind; /* by node of the stretch at hand: behind_ns() */
+    int64_t **until; /* by end: by stage and choice, the least until it is done */
+    int32_t *over;   /* by stretch: of those that are alike */
+    int32_t last_stage;
     int64_t work_left;
     clv_arena *arena;
 } bounder;
@@ -62,141 +56,6 @@ static int64_t capped(int64_t ns) { return least(ns, CLV_INTRA_OP_NEVER); }
 static int32_t n_choices(const bounder *b, int32_t node)
 {
     return node == NO_END ? 1 : clv_intra_op_n_choices(b->p, node);
-}
-
-/* -- stretches -- */
-
-/* The cuts that lie between two places: first to before *ret_end. */
-static int32_t cuts_between(int32_t a, int32_t b, int32_t *ret_end)
-{
-    int32_t low = a < b ? a : b, high = a < b ? b : a;
-    *ret_end = high / 2;
-    return (low + 1) / 2;
-}
-
-/* A cut, and what it makes if that is one tensor with layouts of its own. */
-static void add_ends(bounder *b, int32_t cut, int32_t node)
-{
-    const clv_graph *g = b->s->types->graph;
-    const clv_op_info *op = &g->ops[b->path->window[cut].end];
-    clv_tensor made = op->n_out == 1 ? clv_op_output(g, op, 0) : CLV_NO_TENSOR;
-    int32_t home = made.i < 0 ? NONE : b->s->node_of_tensor[made.i];
-    b->ends_at[cut] = 1 + (home != NONE);
-    b->end[b->n_ends] = node;
-    b->tensor[b->n_ends++] = CLV_NO_TENSOR;
-    if (home == NONE)
-        return;
-    b->end[b->n_ends] = home;
-    b->tensor[b->n_ends++] = made;
-}
-
-static void find_ends(bounder *b)
-{
-    int32_t *change = b->before_cut; /* in its place: how many edges pass by from there on, more */
-    for (int32_t e = 0; e < b->p->n_edges; e++) {
-        const int32_t *node = b->p->end + b->p->first_end[e];
-        int32_t x = b->at.place[node[0]], y = b->at.place[node[1]], end;
-        if (x == CLV_PLACE_OUTSIDE || y == CLV_PLACE_OUTSIDE)
-            continue;
-        int32_t first = cuts_between(x, y, &end);
-        if (first >= end || end - first > CUTS_MAX)
-            continue;
-        change[first]++;
-        change[end]--;
-    }
-    for (int32_t c = 0, n = 0; c < b->n_cuts; c++) {
-        int32_t node = b->s->node_of_op[b->path->window[c].end];
-        n += change[c];
-        b->before_cut[c] = b->n_ends;
-        if (node != NONE && n == 0)
-            add_ends(b, c, node);
-    }
-    b->before_cut[b->n_cuts] = b->n_ends;
-}
-
-/* The end that a node is; NONE. */
-static int32_t end_at(const bounder *b, int32_t node)
-{
-    int32_t place = b->at.place[node], cut = place / 2;
-    if (place == CLV_PLACE_OUTSIDE || place != clv_place_of_cut(cut))
-        return NONE;
-    for (int32_t i = b->before_cut[cut]; i < b->before_cut[cut] + b->ends_at[cut]; i++)
-        if (b->end[i] == node)
-            return i;
-    return NONE;
-}
-
-/* Of all nodes but ends. What an end makes is behind it. */
-static void find_homes(bounder *b)
-{
-    for (int32_t n = 0; n < b->p->n_nodes; n++) {
-        int32_t place = b->at.place[n], cut = place / 2;
-        b->home[n] = NONE;
-        if (place == CLV_PLACE_OUTSIDE || end_at(b, n) != NONE)
-            continue;
-        b->home[n] = b->before_cut[cut] + (place == clv_place_of_cut(cut) ? b->ends_at[cut] : 0);
-    }
-}
-
-/* The stretch in which an edge lies; NONE: it is left out. */
-static int32_t home_of_edge(const bounder *b, int32_t edge)
-{
-    const int32_t *node = b->p->end + b->p->first_end[edge];
-    int32_t home[2] = { b->home[node[0]], b->home[node[1]] };
-    int32_t end[2] = { end_at(b, node[0]), end_at(b, node[1]) };
-    for (int32_t k = 0; k < 2; k++)
-        if (home[k] == NONE && end[k] == NONE)
-            return NONE;
-    if (end[0] != NONE && end[1] != NONE)
-        return end[0] == end[1] + 1 ? end[0] : end[1] == end[0] + 1 ? end[1] : NONE;
-    if (end[0] == NONE && end[1] == NONE)
-        return home[0] == home[1] ? home[0] : NONE;
-    int32_t inside = end[0] == NONE ? home[0] : home[1], at = end[0] == NONE ? end[1] : end[0];
-    return inside == at || inside == at + 1 ? inside : NONE;
-}
-
-/* Numbers put in order of what they belong to, as by counting sort. of: NONE, it goes. */
-static clv_status sort_by(bounder *b, const int32_t *of, int32_t n, int32_t **ret_first,
-                          int32_t **ret, clv_error *err)
-{
-    int32_t *first = CLV_NEW_ARRAY(b->arena, int32_t, b->n_ends + 3);
-    int32_t *all = CLV_NEW_ARRAY(b->arena, int32_t, n);
-    if (!first || !all)
-        return no_memory(err);
-    for (int32_t i = 0; i < n; i++)
-        if (of[i] != NONE)
-            first[of[i] + 2]++;
-    for (int32_t k = 2; k <= b->n_ends + 2; k++)
-        first[k] += first[k - 1];
-    for (int32_t i = 0; i < n; i++)
-        if (of[i] != NONE)
-            all[first[of[i] + 1]++] = i;
-    *ret_first = first;
-    *ret = all;
-    return CLV_OK;
-}
-
-static clv_status find_stretches(bounder *b, clv_error *err)
-{
-    int32_t *home = CLV_NEW_ARRAY(b->arena, int32_t, b->p->n_edges);
-    if (!home)
-        return no_memory(err);
-    find_ends(b);
-    find_homes(b);
-    for (int32_t e = 0; e < b->p->n_edges; e++)
-        home[e] = home_of_edge(b, e);
-    CLV_TRY(sort_by(b, b->home, b->p->n_nodes, &b->first, &b->nodes, err));
-    return sort_by(b, home, b->p->n_edges, &b->first_edge, &b->edges, err);
-}
-
-static clv_intra_op_part part_of(const bounder *b, int32_t i)
-{
-    return (clv_intra_op_part){ .node = b->nodes + b->first[i],
-                                .n_nodes = b->first[i + 1] - b->first[i],
-                                .edge = b->edges + b->first_edge[i],
-                                .n_edges = b->first_edge[i + 1] - b->first_edge[i],
-                                .begin = i > 0 ? b->end[i - 1] : NO_END,
-                                .end = i < b->n_ends ? b->end[i] : NO_END };
 }
 
 /* -- the way -- */
@@ -225,7 +84,7 @@ static void add_cost(const bounder *b, int32_t node, int32_t m, int64_t *ns)
 static clv_status step_back(bounder *b, int32_t node, int32_t m, const int64_t *from, int64_t **ret,
                             clv_error *err)
 {
-    int32_t edge = b->at.edge[node], before = b->at.before[node];
+    int32_t edge = b->l.at.edge[node], before = b->l.at.before[node];
     int32_t n = n_choices(b, before), n_node = n_choices(b, node);
     const int64_t *entry = b->p->entry + b->p->first_entry[b->p->matrix_of[edge]];
     bool turned = b->p->end[b->p->first_end[edge]] != before;
@@ -280,10 +139,10 @@ static clv_status find_way(bounder *b, const clv_intra_op_part *part, int64_t **
         if (node != NONE)
             add_cost(b, node, m, ns);
     }
-    while (node != NONE && node != part->begin && b->at.before[node] != NONE &&
-           b->at.edge[node] != NONE) {
+    while (node != NONE && node != part->begin && b->l.at.before[node] != NONE &&
+           b->l.at.edge[node] != NONE) {
         CLV_TRY(step_back(b, node, m, ns, &ns, err));
-        node = b->at.before[node];
+        node = b->l.at.before[node];
         if (node != part->begin)
             add_cost(b, node, m, ns);
     }
@@ -324,15 +183,23 @@ static int64_t sent_ns(const bounder *b, int64_t bytes)
                                            : CLV_INTRA_OP_NEVER;
 }
 
-/* The tensor by which the way comes to a node, in bytes of a device at least; -1: by none. */
+/* What is sent of a tensor at least, in bytes of a device; -1: nothing, as no unit takes kernels
+ * apart (kernel_costs.h). */
+static int64_t bytes_of(const bounder *b, clv_tensor t)
+{
+    if (clv_stays_inside(b->s->types, t))
+        return NONE;
+    return b->s->types->bytes[t.i] / b->s->mesh->n_devices;
+}
+
+/* Of the tensor by which the way comes to a node. */
 static int64_t bytes_on_way(const bounder *b, int32_t node)
 {
     const clv_graph *g = b->s->types->graph;
     int32_t op = node == NO_END ? NONE : b->op_of[node];
     if (op == NONE || b->path->in[op] < 0)
         return NONE;
-    clv_tensor t = clv_op_input(g, &g->ops[op], b->path->in[op]);
-    return b->s->types->bytes[t.i] / b->s->mesh->n_devices;
+    return bytes_of(b, clv_op_input(g, &g->ops[op], b->path->in[op]));
 }
 
 /* What it takes at least to send something that is on the way through a stretch. */
@@ -340,7 +207,7 @@ static int64_t crossing_ns(const bounder *b, const clv_intra_op_part *part)
 {
     int64_t bytes = bytes_on_way(b, part->end);
     for (int32_t i = 0; i < part->n_nodes; i++) {
-        int64_t more = b->at.kept[part->node[i]] ? bytes_on_way(b, part->node[i]) : NONE;
+        int64_t more = b->l.at.kept[part->node[i]] ? bytes_on_way(b, part->node[i]) : NONE;
         bytes = more != NONE && (bytes == NONE || more < bytes) ? more : bytes;
     }
     return bytes == NONE ? 0 : sent_ns(b, bytes);
@@ -351,11 +218,11 @@ static int64_t crossing_ns(const bounder *b, const clv_intra_op_part *part)
 static clv_status sent_by_choice(const bounder *b, int32_t i, int64_t **ret, clv_error *err)
 {
     const clv_types *types = b->s->types;
-    clv_tensor t = i > 0 ? b->tensor[i - 1] : CLV_NO_TENSOR;
+    clv_tensor t = i > 0 ? b->l.tensor[i - 1] : CLV_NO_TENSOR;
     *ret = NULL;
     if (t.i < 0)
         return CLV_OK;
-    int32_t node = b->end[i - 1];
+    int32_t node = b->l.end[i - 1];
     int64_t *ns = *ret = CLV_NEW_ARRAY(b->arena, int64_t, n_choices(b, node));
     if (!ns)
         return no_memory(err);
@@ -363,6 +230,28 @@ static clv_status sent_by_choice(const bounder *b, int32_t i, int64_t **ret, clv
         ns[c] = sent_ns(b, clv_part_bytes(b->s->mesh, &b->s->layout[node][c], &types->of[t.i],
                                           types->bytes[t.i]));
     return CLV_OK;
+}
+
+/* By node: what it takes at least to send something on a way from what an operator makes to the end
+ * of the stretch; 0 where no way is known. */
+static int64_t behind_ns(const bounder *b, const clv_intra_op_part *part, int32_t node)
+{
+    const clv_graph *g = b->s->types->graph;
+    int64_t bytes = NONE;
+    int32_t home = b->l.home[node], steps = 0;
+    for (; node != part->end && b->l.home[node] == home && steps <= part->n_nodes; steps++) {
+        const clv_op_info *op = &g->ops[b->op_of[node]];
+        clv_tensor t = op->n_out == 1 ? clv_op_output(g, op, 0) : CLV_NO_TENSOR;
+        const clv_tensor_info *made = t.i < 0 ? NULL : clv_tensor_at(g, t);
+        if (!made || made->n_readers == 0)
+            return 0;
+        int64_t more = bytes_of(b, t);
+        bytes = more != NONE && (bytes == NONE || more < bytes) ? more : bytes;
+        node = b->s->node_of_op[g->readers_of[made->first_reader].i];
+        if (node < 0)
+            return 0;
+    }
+    return part->end != NO_END && node == part->end && bytes != NONE ? sent_ns(b, bytes) : 0;
 }
 
 /* -- what a stretch takes -- */
@@ -375,8 +264,11 @@ static clv_status find_apart(bounder *b, const clv_intra_op_part *part, const in
     int64_t *way = NULL, crossing;
     bool whole;
     clv_shard_branches branches;
+    for (int32_t i = 0; sent && i < part->n_nodes; i++)
+        if (b->op_of[part->node[i]] != NONE)
+            b->behind[part->node[i]] = behind_ns(b, part, part->node[i]);
     if (sent)
-        CLV_TRY(clv_shard_branches_find(b->s, part, sent, b->arena, &branches, err));
+        CLV_TRY(clv_shard_branches_find(b->s, part, sent, b->behind, b->arena, &branches, err));
     CLV_TRY(find_way(b, part, &way, &whole, err));
     crossing = whole ? crossing_ns(b, part) : 0;
     for (int32_t k = NEXT; k < N_STEPS; k++) {
@@ -426,26 +318,27 @@ static clv_status make_key(bounder *b, const clv_intra_op_part *part, const int6
         const clv_op_choice *choice = b->s->op_choice[node];
         clv_key_add(&b->key, choice ? (int64_t)(intptr_t)choice : NONE);
         clv_key_add(&b->key, n_choices(b, node));
-        clv_key_add(&b->key, b->at.kept[node]);
-        clv_key_add(&b->key, b->at.kept[node] ? bytes_on_way(b, node) : NONE);
+        clv_key_add(&b->key, b->l.at.kept[node]);
+        clv_key_add(&b->key, b->l.at.kept[node] ? bytes_on_way(b, node) : NONE);
+        clv_key_add(&b->key, sent && b->op_of[node] != NONE ? behind_ns(b, part, node) : NONE);
     }
     for (int32_t i = 0; i < part->n_edges; i++) {
         const int32_t *node = b->p->end + b->p->first_end[part->edge[i]];
         clv_key_add(&b->key, b->number[node[0]]);
         clv_key_add(&b->key, b->number[node[1]]);
         clv_key_add(&b->key, b->p->matrix_of[part->edge[i]]);
-        clv_key_add(&b->key,
-                    b->at.edge[node[0]] == part->edge[i] || b->at.edge[node[1]] == part->edge[i]);
+        clv_key_add(&b->key, b->l.at.edge[node[0]] == part->edge[i] ||
+                                 b->l.at.edge[node[1]] == part->edge[i]);
     }
     return b->key.failed ? no_memory(err) : CLV_OK;
 }
 
-static clv_status find_stretch(bounder *b, int32_t i, const clv_intra_op_part *part,
-                               const stretch **ret, clv_error *err)
+static clv_status find_stretch(bounder *b, int32_t i, const clv_intra_op_part *part, int32_t *ret,
+                               clv_error *err)
 {
     int32_t id;
-    int64_t *sent;
-    CLV_TRY(sent_by_choice(b, i, &sent, err));
+    CLV_TRY(sent_by_choice(b, i, &b->sent[i], err));
+    const int64_t *sent = b->sent[i];
     CLV_TRY(make_key(b, part, sent, err));
     CLV_TRY(clv_map_put_key(&b->known, b->key.at, (size_t)b->key.n * sizeof *b->key.at, b->n_known,
                             &id, err));
@@ -455,7 +348,7 @@ static clv_status find_stretch(bounder *b, int32_t i, const clv_intra_op_part *p
         b->of[b->n_known] = (stretch){ { NULL } };
         CLV_TRY(find_ns(b, part, sent, &b->of[b->n_known++], err));
     }
-    *ret = &b->of[id];
+    *ret = id;
     return CLV_OK;
 }
 
@@ -485,27 +378,91 @@ static void go_on(bounder *b, const clv_intra_op_part *part, const stretch *over
 
 static clv_status walk(bounder *b, clv_int128 *ret, clv_error *err)
 {
-    int32_t widest = 1;
-    for (int32_t i = 0; i < b->n_ends; i++)
-        widest = n_choices(b, b->end[i]) > widest ? n_choices(b, b->end[i]) : widest;
-    int64_t *until = CLV_NEW_ARRAY(b->arena, int64_t, (int64_t)b->stages * widest);
-    int64_t *next = CLV_NEW_ARRAY(b->arena, int64_t, (int64_t)b->stages * widest);
-    if (!until || !next)
+    b->until = CLV_NEW_ARRAY(b->arena, int64_t *, b->l.n_ends + 2);
+    b->over = CLV_NEW_ARRAY(b->arena, int32_t, b->l.n_ends + 1);
+    if (!b->until || !b->over)
         return no_memory(err);
-    for (int32_t i = 0; i <= b->n_ends; i++) {
-        const clv_intra_op_part part = part_of(b, i);
-        const stretch *over = NULL;
-        CLV_TRY(find_stretch(b, i, &part, &over, err));
+    b->until[0] = CLV_NEW_ARRAY(b->arena, int64_t, b->stages);
+    if (!b->until[0])
+        return no_memory(err);
+    for (int32_t i = 0; i <= b->l.n_ends; i++) {
+        const clv_intra_op_part part = clv_shard_stretch_part(&b->l, i);
+        CLV_TRY(find_stretch(b, i, &part, &b->over[i], err));
+        const stretch *over = &b->of[b->over[i]];
         if (!over->ns[TOGETHER] || b->work_left <= 0)
             return CLV_OK;
-        go_on(b, &part, over, until, next);
-        int64_t *now = next;
-        next = until;
-        until = now;
+        b->until[i + 1] =
+            CLV_NEW_ARRAY(b->arena, int64_t, (int64_t)b->stages * n_choices(b, part.end));
+        if (!b->until[i + 1])
+            return no_memory(err);
+        go_on(b, &part, over, b->until[i], b->until[i + 1]);
     }
-    *ret = until[0];
+    const int64_t *done = b->until[b->l.n_ends + 1];
     for (int32_t s = 1; s < b->stages; s++)
-        *ret = until[s] < *ret ? until[s] : *ret;
+        b->last_stage = done[s] < done[b->last_stage] ? s : b->last_stage;
+    *ret = done[b->last_stage];
+    return CLV_OK;
+}
+
+/* How far apart the ends of a stretch are in what leads to a stage and choice of its second, which
+ * become those of its first. */
+static int32_t step_to(const bounder *b, int32_t i, int32_t *io_stage, int32_t *io_choice)
+{
+    const clv_intra_op_part part = clv_shard_stretch_part(&b->l, i);
+    const stretch *over = &b->of[b->over[i]];
+    int32_t n = n_choices(b, part.begin), m = n_choices(b, part.end), stage = *io_stage, best = 0;
+    int64_t least_ns = INT64_MAX;
+    for (int32_t k = 0, to = *io_choice; k < N_STEPS && k <= stage; k++)
+        for (int32_t x = 0; x < n; x++) {
+            int64_t ns =
+                b->until[i][(int64_t)(stage - k) * n + x] + over->ns[k][(int64_t)x * m + to];
+            if (ns >= least_ns)
+                continue;
+            least_ns = ns;
+            best = k;
+            *io_stage = stage - k;
+            *io_choice = x;
+        }
+    return best;
+}
+
+static clv_status copy_stretch(const bounder *b, int32_t i, int32_t step, clv_arena *arena,
+                               clv_parted_stretch *ret, clv_error *err)
+{
+    const clv_intra_op_part part = clv_shard_stretch_part(&b->l, i);
+    int32_t *node = CLV_NEW_ARRAY(arena, int32_t, part.n_nodes);
+    int32_t *edge = CLV_NEW_ARRAY(arena, int32_t, part.n_edges);
+    const int64_t *sent = b->sent[i];
+    int64_t *sent_copy = sent ? CLV_NEW_ARRAY(arena, int64_t, n_choices(b, part.begin)) : NULL;
+    if (!node || !edge || (sent && !sent_copy))
+        return no_memory(err);
+    for (int32_t k = 0; k < part.n_nodes; k++)
+        node[k] = part.node[k];
+    for (int32_t k = 0; k < part.n_edges; k++)
+        edge[k] = part.edge[k];
+    for (int32_t c = 0; sent && c < n_choices(b, part.begin); c++)
+        sent_copy[c] = sent[c];
+    *ret = (clv_parted_stretch){ step == NEXT ? 2 : b->stages, part, sent_copy };
+    ret->part.node = node;
+    ret->part.edge = edge;
+    return CLV_OK;
+}
+
+/* From the end back. */
+static clv_status list_parted(const bounder *b, clv_arena *arena, clv_parted_stretches *ret,
+                              clv_error *err)
+{
+    int32_t stage = b->last_stage, choice = 0;
+    clv_parted_stretch *at = CLV_NEW_ARRAY(arena, clv_parted_stretch, b->stages);
+    if (!at)
+        return no_memory(err);
+    ret->at = at;
+    ret->saved = b->until[b->l.n_ends + 1][0] - b->until[b->l.n_ends + 1][stage];
+    for (int32_t i = b->l.n_ends; i >= 0; i--) {
+        int32_t step = step_to(b, i, &stage, &choice);
+        if (step != TOGETHER)
+            CLV_TRY(copy_stretch(b, i, step, arena, &at[ret->n++], err));
+    }
     return CLV_OK;
 }
 
@@ -523,29 +480,24 @@ static void list_ops(bounder *b)
 static clv_status bound(bounder *b, clv_int128 *ret, clv_error *err)
 {
     int32_t n = b->p->n_nodes;
-    b->n_cuts = b->path->n_windows - 1;
-    b->before_cut = CLV_NEW_ARRAY(b->arena, int32_t, b->n_cuts + 1);
-    b->ends_at = CLV_NEW_ARRAY(b->arena, int32_t, b->n_cuts + 1);
-    b->end = CLV_NEW_ARRAY(b->arena, int32_t, 2 * b->n_cuts);
-    b->tensor = CLV_NEW_ARRAY(b->arena, clv_tensor, 2 * b->n_cuts);
-    b->op_of = CLV_NEW_ARRAY(b->arena, int32_t, n);
-    b->home = CLV_NEW_ARRAY(b->arena, int32_t, n);
-    b->number = CLV_NEW_ARRAY(b->arena, int32_t, n);
-    b->key.arena = b->arena;
-    if (!b->before_cut || !b->ends_at || !b->end || !b->tensor || !b->op_of || !b->home ||
-        !b->number)
-        return no_memory(err);
+    CLV_TRY(clv_shard_stretches_find(b->s, b->path, b->arena, &b->l, err));
     CLV_TRY(clv_map_init(&b->known, b->arena, 0, err));
-    CLV_TRY(clv_shard_places_find(b->s, b->path, b->arena, &b->at, err));
+    b->number = CLV_NEW_ARRAY(b->arena, int32_t, n);
+    b->op_of = CLV_NEW_ARRAY(b->arena, int32_t, n);
+    b->behind = CLV_NEW_ARRAY(b->arena, int64_t, n);
+    b->sent = CLV_NEW_ARRAY(b->arena, int64_t *, b->l.n_ends + 1);
+    b->key.arena = b->arena;
+    if (!b->number || !b->op_of || !b->behind || !b->sent)
+        return no_memory(err);
     list_ops(b);
     find_link(b);
-    CLV_TRY(find_stretches(b, err));
     return walk(b, ret, err);
 }
 
 clv_status clv_shard_pipeline_bound_ns(const clv_shard_problem *s, const clv_shard_path *path,
                                        const clv_pipeline_stages *stages, clv_arena *arena,
-                                       clv_int128 *ret, clv_error *err)
+                                       clv_int128 *ret, clv_parted_stretches *ret_parted,
+                                       clv_error *err)
 {
     bounder b = { .s = s,
                   .p = s->problem,
@@ -555,11 +507,15 @@ clv_status clv_shard_pipeline_bound_ns(const clv_shard_problem *s, const clv_sha
                   .work_left = WORK_MAX,
                   .arena = clv_arena_new(clv_arena_alloc(arena), 0) };
     *ret = 0;
+    if (ret_parted)
+        *ret_parted = (clv_parted_stretches){ .n = 0 };
     if (path->n_windows == 0)
         return clv_arena_free(b.arena), CLV_OK;
     if (!b.arena)
         return no_memory(err);
     clv_status status = bound(&b, ret, err);
+    if (status == CLV_OK && ret_parted && *ret > 0)
+        status = list_parted(&b, arena, ret_parted, err);
     clv_arena_free(b.arena);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "cost/shard_path.h"
 #include "cost/shard_problem.h"
+#include "problem/intra_op_between.h"
 
 /* Stages, all of them meshes alike. */
 typedef struct {
@@ -13,6 +14,20 @@ typedef struct {
     const clv_cluster *meshes; /* each as a device (stage_cluster.h); NULL: nothing takes time to
                                 * be sent */
 } clv_pipeline_stages;
+
+/* A stretch whose two ends are on different stages. */
+typedef struct {
+    int32_t parts;          /* stages that it is dealt out to, at most */
+    clv_intra_op_part part; /* its nodes and edges */
+    const int64_t *sent_ns; /* by choice of its begin: to send that; NULL: it is no tensor */
+} clv_parted_stretch;
+
+/* Where stages change in what takes least by the bound. */
+typedef struct {
+    const clv_parted_stretch *at;
+    int32_t n;
+    clv_int128 saved; /* ns: so much less than where one stage does it all */
+} clv_parted_stretches;
 
 /* No plan in these stages has less latency, whatever memory there is; 0: nothing is known.
  *
@@ -27,6 +42,7 @@ typedef struct {
  * choices^2). */
 clv_status clv_shard_pipeline_bound_ns(const clv_shard_problem *s, const clv_shard_path *path,
                                        const clv_pipeline_stages *stages, clv_arena *arena,
-                                       clv_int128 *ret, clv_error *err);
+                                       clv_int128 *ret, clv_parted_stretches *ret_parted,
+                                       clv_error *err);
 
 #endif

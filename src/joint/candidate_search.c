@@ -92,9 +92,10 @@ static clv_status try_at_once(clv_joint *j, clv_mesh_candidate *c, int32_t n,
 typedef struct {
     clv_int128 floor; /* no plan of the shape has less */
     int32_t shape;
-    bool bounded;     /* it was searched, and */
-    int64_t bound_ns; /* no plan of it has less; 0: nothing is known of it */
-    bool wide;        /* its strategies may be far from the best */
+    bool bounded;      /* it was searched, and */
+    int64_t bound_ns;  /* no plan of it has less; 0: nothing is known of it */
+    bool wide;         /* its strategies may be far from the best */
+    int64_t shared_ns; /* about what a plan takes whose strategies stages share; 0: not known */
 } ranked;
 
 static int compare_floors(const void *a, const void *b)
@@ -132,6 +133,14 @@ static void keep_bound(ranked *r, const clv_mesh_candidate *c)
     r->bounded = c->bounded;
     r->bound_ns = c->bound_ns;
     r->wide = c->wide;
+    r->shared_ns = c->shared_ns;
+}
+
+/* May there be a plan that takes no more than ns, and enough less than the best to look for it? */
+static bool is_promising(const clv_joint *j, int64_t ns)
+{
+    bool fits = j->any && j->best.outcome == CLV_FITS;
+    return !fits || ns < j->best.ns - j->best.ns / DEEPER_PART;
 }
 
 static clv_status search_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *err)
@@ -156,15 +165,28 @@ static clv_status search_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *e
 static ranked *most_promising(const clv_joint *j, ranked *r, int32_t n)
 {
     ranked *best = NULL;
-    bool fits = j->any && j->best.outcome == CLV_FITS;
     for (int32_t i = 0; i < n; i++) {
-        if (!r[i].wide || !r[i].bounded ||
-            (fits && r[i].bound_ns >= j->best.ns - j->best.ns / DEEPER_PART))
+        if (!r[i].wide || !r[i].bounded || !is_promising(j, r[i].bound_ns))
             continue;
         if (!best || r[i].bound_ns < best->bound_ns)
             best = &r[i];
     }
     return best;
+}
+
+/* Strategies were those that are best one after the other: now those that stages share. */
+static clv_status search_shared(clv_joint *j, const ranked *r, int32_t n, clv_error *err)
+{
+    for (int32_t i = 0; i < n && !j->any_will_do && !clv_joint_time_is_up(j); i++) {
+        if (r[i].shared_ns == 0 || j->best.outcome != CLV_FITS ||
+            !is_promising(j, r[i].shared_ns) || !is_promising(j, r[i].bound_ns))
+            continue;
+        clv_mesh_candidate c = {
+            .j = j, .shape = j->shapes[r[i].shape], .floor = r[i].floor, .shares = true
+        };
+        CLV_TRY(try_at_once(j, &c, 1, search, err));
+    }
+    return CLV_OK;
 }
 
 static clv_status search_deeper(clv_joint *j, ranked *r, int32_t n, clv_error *err)
@@ -237,6 +259,7 @@ static clv_status search_only(clv_joint *j, clv_error *err)
     if (c->any && clv_score_is_better(&c->best, any, &before))
         j->kept = c;
     keep_bound(&r, c);
+    CLV_TRY(search_shared(j, &r, 1, err));
     CLV_TRY(search_deeper(j, &r, 1, err));
     return exhaust_ranked(j, &r, 1, err);
 }
@@ -269,6 +292,7 @@ clv_status clv_joint_try_shapes(clv_joint *j, clv_error *err)
         return search_only(j, err);
     CLV_TRY(rank_shapes(j, r, &n, err));
     CLV_TRY(search_ranked(j, r, n, err));
+    CLV_TRY(search_shared(j, r, n, err));
     CLV_TRY(search_deeper(j, r, n, err));
     return exhaust_ranked(j, r, n, err);
 }

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "cost/shard_parted.h"
+#include "cost/shard_parted_problem.h"
 #include "cost/shard_path_bound.h"
-#include "cost/shard_pipeline_bound.h"
 #include "joint/strategy_enumeration.h"
 #include "lower/stage_cluster.h"
 #include "problem/intra_op_forest.h"
@@ -160,13 +160,13 @@ static clv_int128 enough_of(const clv_mesh_candidate *c)
     return c->saved >= 0 && best + c->saved < dealt_out ? best + c->saved : dealt_out;
 }
 
-/* Of the problem as it was built last. */
-static clv_status solve(clv_mesh_candidate *c, clv_error *err)
+static clv_intra_op_options solve_options(const clv_mesh_candidate *c,
+                                          const clv_intra_op_problem *p)
 {
     const clv_joint *j = c->j;
-    clv_intra_op_options options = {
+    return (clv_intra_op_options){
         .solve = { .deadline_ns = least_deadline(j->req->search.solve.deadline_ns),
-                   .gap = c->problem->problem->n_nodes <= EXACT_NODES ? 0 : SOLVER_GAP,
+                   .gap = p->n_nodes <= EXACT_NODES ? 0 : SOLVER_GAP,
                    .jobs = c->jobs,
                    .stop = j->req->stop,
                    .stop_ctx = j->req->stop_ctx },
@@ -176,6 +176,12 @@ static clv_status solve(clv_mesh_candidate *c, clv_error *err)
         /* as soon as the bound says that the best plan is not beaten, the rest is of no use */
         .enough = enough_of(c)
     };
+}
+
+/* Of the problem as it was built last. */
+static clv_status solve(clv_mesh_candidate *c, clv_error *err)
+{
+    clv_intra_op_options options = solve_options(c, c->problem->problem);
     CLV_TRY(clv_intra_op_solve(c->problem->problem, &options, c->arena, &c->strategy, err));
     c->known = c->strategy.solve.bound.whole; /* limits only fall */
     if (c->strategy.solve.found || c->strategy.solve.end == CLV_END_INFEASIBLE ||
@@ -236,7 +242,8 @@ static clv_status raise_floor(clv_mesh_candidate *c, clv_error *err)
     if (c->n_stages == 1 || !c->j->path)
         return CLV_OK;
     const clv_pipeline_stages stages = { c->n_stages, c->stages };
-    CLV_TRY(clv_shard_pipeline_bound_ns(c->problem, c->j->path, &stages, c->arena, &pipeline, err));
+    CLV_TRY(clv_shard_pipeline_bound_ns(c->problem, c->j->path, &stages, c->arena, &pipeline,
+                                        &c->parted, err));
     c->floor = pipeline > c->floor ? pipeline : c->floor;
     return CLV_OK;
 }
@@ -327,6 +334,45 @@ static clv_status cut_for_memory(clv_mesh_candidate *c, int64_t limit_bytes, clv
     return CLV_OK;
 }
 
+/* The least that a plan takes so far, of any form. */
+static int64_t best_so_far(const clv_mesh_candidate *c)
+{
+    int64_t ns = INT64_MAX;
+    if (c->j->any && c->j->best.outcome == CLV_FITS)
+        ns = c->j->best.ns;
+    return c->any && c->best.outcome == CLV_FITS && c->best.ns < ns ? c->best.ns : ns;
+}
+
+/* The plan of strategies of which the floor says that stages share some: those that are best one
+ * after the other need not be. */
+static clv_status cut_shared(clv_mesh_candidate *c, int64_t limit_bytes, clv_error *err)
+{
+    clv_shard_problem *shared;
+    clv_intra_op_result made;
+    clv_plan *cut;
+    bool is_better;
+    if (c->parted.n == 0)
+        return CLV_OK;
+    CLV_TRY(clv_shard_parted_problem(c->problem, &c->parted, c->arena, &shared, err));
+    clv_intra_op_options options = solve_options(c, shared->problem);
+    options.enough = c->j->best.ns; /* of one run, as is what these cost */
+    CLV_TRY(clv_intra_op_solve(shared->problem, &options, c->arena, &made, err));
+    if (!made.solve.found || made.solve.end == CLV_END_BOUND)
+        return CLV_OK;
+    CLV_TRY(cut_into_stages(c, made.solve.solution, 0, c->arena, &cut, err));
+    CLV_TRY(keep_if_better(c, limit_bytes, made.solve.solution, cut, &is_better, err));
+    c->best_local = is_better ? c->local : c->best_local;
+    c->best_cut = is_better ? cut : c->best_cut;
+    return CLV_OK;
+}
+
+/* About what a plan of such strategies takes; 0: there are none. */
+static int64_t shared_ns(const clv_mesh_candidate *c)
+{
+    clv_int128 ns = c->strategy.solve.bound.whole - c->parted.saved;
+    return c->parted.n > 0 && ns > 0 && ns < INT64_MAX ? (int64_t)ns : 0;
+}
+
 /* One stage does all of it; of several the busiest does its share at least, and all together take
  * no less of one run than that without what a pipeline saves. */
 static clv_int128 bound_of_strategies(const clv_mesh_candidate *c)
@@ -356,6 +402,8 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
     CLV_TRY(raise_floor(c, err));
     if (is_beaten(c, c->floor))
         return CLV_OK;
+    if (c->shares)
+        return cut_shared(c, limit_bytes, err);
     c->saved = NOT_KNOWN;
     if (c->n_stages > 1 && c->j->path)
         CLV_TRY(clv_shard_parted_ns(c->problem, c->j->path, c->n_stages, c->arena, &c->saved, err));
@@ -374,16 +422,8 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
     bound = bound > c->floor ? bound : c->floor;
     c->bounded = true;
     c->bound_ns = bound < INT64_MAX ? (int64_t)bound : 0;
+    c->shared_ns = shared_ns(c);
     return is_beaten(c, bound) ? CLV_OK : cut_for_memory(c, limit_bytes, err);
-}
-
-/* The least that a plan takes so far, of any form. */
-static int64_t best_so_far(const clv_mesh_candidate *c)
-{
-    int64_t ns = INT64_MAX;
-    if (c->j->any && c->j->best.outcome == CLV_FITS)
-        ns = c->j->best.ns;
-    return c->any && c->best.outcome == CLV_FITS && c->best.ns < ns ? c->best.ns : ns;
 }
 
 /* No more plans are to be cut: what may be better is left to the bound. */

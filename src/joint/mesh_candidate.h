@@ -7,6 +7,7 @@
 #ifndef CLV_JOINT_MESH_CANDIDATE_H
 #define CLV_JOINT_MESH_CANDIDATE_H
 
+#include "cost/shard_pipeline_bound.h"
 #include "joint/joint_state.h"
 #include "lower/local_model.h"
 #include "rules/tensor_constraints.h"
@@ -28,11 +29,13 @@ typedef struct clv_mesh_candidate {
     bool unlike;                         /* devices of its stages would be, in kind or links */
     bool excluded;    /* it is not to be searched, for one of those or another reason */
     clv_int128 floor; /* ns: no plan of it has less; 0: not found yet */
+    bool shares;      /* plans are those of strategies that stages share, alone */
     bool shows;       /* where not even its weights fit, what is missing is of interest */
     clv_shard_tables *tables;
     clv_shard_problem *problem; /* NULL: not yet built */
     clv_intra_op_result strategy;
-    clv_int128 saved; /* ns: by a pipeline at most (shard_parted.h); -1: not known */
+    clv_parted_stretches parted; /* of a pipeline: where the floor says that stages change */
+    clv_int128 saved;            /* ns: by a pipeline at most (shard_parted.h); -1: not known */
     clv_int128 known; /* ns: no choices cost less, with as much memory as was asked for last */
     clv_local_model *local;
     clv_cluster *stages; /* of meshes */
@@ -46,6 +49,7 @@ typedef struct clv_mesh_candidate {
     bool any, bounded, wide; /* wide: its strategies are not proven to be near the best */
     clv_score best;
     int64_t limit_bytes, bound_ns;
+    int64_t shared_ns; /* about what a plan takes whose strategies stages share; 0: not known */
     int32_t *solution;
     int32_t n_solution;
     /* of the best plan */
