@@ -125,15 +125,14 @@ static clv_status find(finder *f, clv_arena *arena, clv_shard_branches *ret, clv
 }
 
 clv_status clv_shard_branches_find(const clv_shard_problem *s, const clv_intra_op_part *part,
-                                   const int64_t *sent_ns, const int64_t *behind_ns,
-                                   clv_arena *arena, clv_shard_branches *ret, clv_error *err)
+                                   const int64_t *behind_ns, clv_arena *arena,
+                                   clv_shard_branches *ret, clv_error *err)
 {
     finder f = { .s = s,
                  .p = s->problem,
                  .part = part,
                  .behind_ns = behind_ns,
                  .scratch = clv_arena_new(clv_arena_alloc(arena), 0) };
-    *ret = (clv_shard_branches){ .sent_ns = sent_ns };
     if (!f.scratch)
         return no_memory(err);
     clv_status status = find(&f, arena, ret, err);

@@ -25,11 +25,11 @@ typedef struct {
 } clv_shard_branches;
 
 /* The part begins with the node of the tensor. behind_ns: by node of the problem, of operators that
- * read it. What is found lives in the arena.
+ * read it. Sets all of ret but sent_ns. What is found lives in the arena.
  * O(entries of edges in the part + choices of the tensor * n log n). */
 clv_status clv_shard_branches_find(const clv_shard_problem *s, const clv_intra_op_part *part,
-                                   const int64_t *sent_ns, const int64_t *behind_ns,
-                                   clv_arena *arena, clv_shard_branches *ret, clv_error *err);
+                                   const int64_t *behind_ns, clv_arena *arena,
+                                   clv_shard_branches *ret, clv_error *err);
 
 /* How long they all take at least from when the tensor is there to where they meet, on its stage
  * and so many others, where that is one of the others. O(n). */

@@ -109,9 +109,11 @@ static clv_status step_back(bounder *b, int32_t node, int32_t m, const int64_t *
 }
 
 /* The least over the choices of a node, whatever there is before it. */
-static clv_status begin_anywhere(bounder *b, int32_t n_begin, int32_t n_node, int32_t m,
+static clv_status begin_anywhere(bounder *b, const clv_intra_op_part *part, int32_t node,
                                  const int64_t *from, int64_t **ret, clv_error *err)
 {
+    int32_t n_begin = n_choices(b, part->begin), m = n_choices(b, part->end);
+    int32_t n_node = node == NONE ? 0 : n_choices(b, node);
     int64_t *ns = *ret = CLV_NEW_ARRAY(b->arena, int64_t, (int64_t)n_begin * m);
     if (!ns)
         return no_memory(err);
@@ -152,8 +154,7 @@ static clv_status find_way(bounder *b, const clv_intra_op_part *part, int64_t **
         *ret_whole = part->end != NO_END;
         return CLV_OK;
     }
-    return begin_anywhere(b, n_choices(b, part->begin), node == NONE ? 0 : n_choices(b, node), m,
-                          ns, ret, err);
+    return begin_anywhere(b, part, node, ns, ret, err);
 }
 
 /* -- what is sent -- */
@@ -263,12 +264,12 @@ static clv_status find_apart(bounder *b, const clv_intra_op_part *part, const in
     int32_t n = n_choices(b, part->begin), m = n_choices(b, part->end);
     int64_t *way = NULL, crossing;
     bool whole;
-    clv_shard_branches branches;
+    clv_shard_branches branches = { .sent_ns = sent };
     for (int32_t i = 0; sent && i < part->n_nodes; i++)
         if (b->op_of[part->node[i]] != NONE)
             b->behind[part->node[i]] = behind_ns(b, part, part->node[i]);
     if (sent)
-        CLV_TRY(clv_shard_branches_find(b->s, part, sent, b->behind, b->arena, &branches, err));
+        CLV_TRY(clv_shard_branches_find(b->s, part, b->behind, b->arena, &branches, err));
     CLV_TRY(find_way(b, part, &way, &whole, err));
     crossing = whole ? crossing_ns(b, part) : 0;
     for (int32_t k = NEXT; k < N_STEPS; k++) {
@@ -290,8 +291,9 @@ static clv_status find_apart(bounder *b, const clv_intra_op_part *part, const in
 static clv_status find_ns(bounder *b, const clv_intra_op_part *part, const int64_t *sent,
                           stretch *ret, clv_error *err)
 {
-    CLV_TRY(clv_intra_op_between(b->p, part, b->number, &b->work_left, b->arena, &ret->ns[TOGETHER],
-                                 err));
+    clv_intra_op_whole of = { b->p, b->number, b->work_left };
+    CLV_TRY(clv_intra_op_between(&of, part, b->arena, &ret->ns[TOGETHER], err));
+    b->work_left = of.work_left;
     return ret->ns[TOGETHER] ? find_apart(b, part, sent, ret, err) : CLV_OK;
 }
 
@@ -496,8 +498,7 @@ static clv_status bound(bounder *b, clv_int128 *ret, clv_error *err)
 
 clv_status clv_shard_pipeline_bound_ns(const clv_shard_problem *s, const clv_shard_path *path,
                                        const clv_pipeline_stages *stages, clv_arena *arena,
-                                       clv_int128 *ret, clv_parted_stretches *ret_parted,
-                                       clv_error *err)
+                                       clv_pipeline_bound *ret, clv_error *err)
 {
     bounder b = { .s = s,
                   .p = s->problem,
@@ -506,16 +507,14 @@ clv_status clv_shard_pipeline_bound_ns(const clv_shard_problem *s, const clv_sha
                   .meshes = stages->meshes,
                   .work_left = WORK_MAX,
                   .arena = clv_arena_new(clv_arena_alloc(arena), 0) };
-    *ret = 0;
-    if (ret_parted)
-        *ret_parted = (clv_parted_stretches){ .n = 0 };
+    *ret = (clv_pipeline_bound){ .ns = 0 };
     if (path->n_windows == 0)
         return clv_arena_free(b.arena), CLV_OK;
     if (!b.arena)
         return no_memory(err);
-    clv_status status = bound(&b, ret, err);
-    if (status == CLV_OK && ret_parted && *ret > 0)
-        status = list_parted(&b, arena, ret_parted, err);
+    clv_status status = bound(&b, &ret->ns, err);
+    if (status == CLV_OK && ret->ns > 0)
+        status = list_parted(&b, arena, &ret->parted, err);
     clv_arena_free(b.arena);
     return status;
 }

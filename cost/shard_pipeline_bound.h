@@ -29,7 +29,12 @@ typedef struct {
     clv_int128 saved; /* ns: so much less than where one stage does it all */
 } clv_parted_stretches;
 
-/* No plan in these stages has less latency, whatever memory there is; 0: nothing is known.
+typedef struct {
+    clv_int128 ns; /* no plan takes less; 0: nothing is known */
+    clv_parted_stretches parted;
+} clv_pipeline_bound;
+
+/* No plan in these stages has less latency, whatever memory there is.
  *
  * Between two ends, which are cuts that no edge passes by and tensors that these make, is a
  * stretch. Where both ends are on one stage, all of it runs there one after the other. Where they
@@ -42,7 +47,6 @@ typedef struct {
  * choices^2). */
 clv_status clv_shard_pipeline_bound_ns(const clv_shard_problem *s, const clv_shard_path *path,
                                        const clv_pipeline_stages *stages, clv_arena *arena,
-                                       clv_int128 *ret, clv_parted_stretches *ret_parted,
-                                       clv_error *err);
+                                       clv_pipeline_bound *ret, clv_error *err);
 
 #endif

@@ -238,13 +238,13 @@ clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, clv_error *err)
 /* Of several stages more is known once the problem is there. */
 static clv_status raise_floor(clv_mesh_candidate *c, clv_error *err)
 {
-    clv_int128 pipeline;
+    clv_pipeline_bound pipeline;
     if (c->n_stages == 1 || !c->j->path)
         return CLV_OK;
     const clv_pipeline_stages stages = { c->n_stages, c->stages };
-    CLV_TRY(clv_shard_pipeline_bound_ns(c->problem, c->j->path, &stages, c->arena, &pipeline,
-                                        &c->parted, err));
-    c->floor = pipeline > c->floor ? pipeline : c->floor;
+    CLV_TRY(clv_shard_pipeline_bound_ns(c->problem, c->j->path, &stages, c->arena, &pipeline, err));
+    c->parted = pipeline.parted;
+    c->floor = pipeline.ns > c->floor ? pipeline.ns : c->floor;
     return CLV_OK;
 }
 

@@ -369,17 +369,16 @@ static clv_status reduce_part(reducer *r, const clv_intra_op_part *part, int32_t
     return r->n_left == 0 ? sum_up(r, ret, err) : CLV_OK;
 }
 
-clv_status clv_intra_op_between(const clv_intra_op_problem *p, const clv_intra_op_part *part,
-                                int32_t *number, int64_t *io_work, clv_arena *arena, int64_t **ret,
-                                clv_error *err)
+clv_status clv_intra_op_between(clv_intra_op_whole *of, const clv_intra_op_part *part,
+                                clv_arena *arena, int64_t **ret, clv_error *err)
 {
-    reducer r = { .p = p,
-                  .io_work = io_work,
+    reducer r = { .p = of->p,
+                  .io_work = &of->work_left,
                   .arena = arena,
                   .scratch = clv_arena_new(clv_arena_alloc(arena), 0) };
     if (!r.scratch)
         return no_memory(err);
-    clv_status status = reduce_part(&r, part, number, ret, err);
+    clv_status status = reduce_part(&r, part, of->number, ret, err);
     clv_arena_free(r.scratch);
     return status;
 }

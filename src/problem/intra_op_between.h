@@ -8,6 +8,13 @@
 
 #define CLV_INTRA_OP_NO_END (-1)
 
+/* What parts are of, one after the other. */
+typedef struct {
+    const clv_intra_op_problem *p;
+    int32_t *number;   /* scratch, by node */
+    int64_t work_left; /* in entries looked at: counted down */
+} clv_intra_op_whole;
+
 /* Every edge has both of its nodes among these. */
 typedef struct {
     const int32_t *node; /* n_nodes, none of them an end */
@@ -26,8 +33,7 @@ typedef struct {
  *
  * number: scratch, by node of the problem. *io_work, in entries looked at, is counted down; where
  * it is used up *ret is NULL. O(nodes * choices^3). The result lives in the arena. */
-clv_status clv_intra_op_between(const clv_intra_op_problem *p, const clv_intra_op_part *part,
-                                int32_t *number, int64_t *io_work, clv_arena *arena, int64_t **ret,
-                                clv_error *err);
+clv_status clv_intra_op_between(clv_intra_op_whole *of, const clv_intra_op_part *part,
+                                clv_arena *arena, int64_t **ret, clv_error *err);
 
 #endif

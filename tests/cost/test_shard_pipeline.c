@@ -219,10 +219,10 @@ Test(shard_pipeline, no_pipeline_saves_more_than_is_said)
 
 static clv_int128 pipeline_bound(const clv_shard_path *way, int32_t stages)
 {
-    clv_int128 ns;
+    clv_pipeline_bound bound;
     const clv_pipeline_stages of = { stages, meshes };
-    cr_assert_eq(clv_shard_pipeline_bound_ns(problem, way, &of, arena, &ns, NULL, &m->err), CLV_OK);
-    return ns;
+    cr_assert_eq(clv_shard_pipeline_bound_ns(problem, way, &of, arena, &bound, &m->err), CLV_OK);
+    return bound.ns;
 }
 
 /* At times nothing takes time to be sent, or next to none. */
@@ -352,9 +352,8 @@ Test(shard_pipeline, from_cut_to_cut_one_pair_is_parted)
 Test(shard_pipeline, strategies_for_stages_count_shares)
 {
     const clv_shard_path *way;
-    clv_parted_stretches parted;
     clv_shard_problem *shared;
-    clv_int128 ns;
+    clv_pipeline_bound bound;
     m = made_new(arena);
     meshes = &linked;
     made_input(m, "x", CLV_DT_FLOAT, "1024,1024");
@@ -367,25 +366,24 @@ Test(shard_pipeline, strategies_for_stages_count_shares)
     build("2");
     (void)path_ns(&way);
     const clv_pipeline_stages two = { 2, &linked };
-    cr_assert_eq(clv_shard_pipeline_bound_ns(problem, way, &two, arena, &ns, &parted, &m->err),
-                 CLV_OK);
-    cr_assert_eq(parted.n, 1);
-    cr_expect_eq(parted.at[0].parts, 2);
-    cr_expect_eq(parted.at[0].part.n_nodes, 4);
-    cr_assert_not_null(parted.at[0].sent_ns);
-    cr_assert_eq(clv_shard_parted_problem(problem, &parted, arena, &shared, &m->err), CLV_OK);
+    cr_assert_eq(clv_shard_pipeline_bound_ns(problem, way, &two, arena, &bound, &m->err), CLV_OK);
+    cr_assert_eq(bound.parted.n, 1);
+    cr_expect_eq(bound.parted.at[0].parts, 2);
+    cr_expect_eq(bound.parted.at[0].part.n_nodes, 4);
+    cr_assert_not_null(bound.parted.at[0].sent_ns);
+    cr_assert_eq(clv_shard_parted_problem(problem, &bound.parted, arena, &shared, &m->err), CLV_OK);
     const clv_intra_op_problem *p = problem->problem, *q = shared->problem;
-    int32_t choice[NODES_MAX] = { 0 }, from = parted.at[0].part.begin;
+    int32_t choice[NODES_MAX] = { 0 }, from = bound.parted.at[0].part.begin;
     cr_assert_leq(p->n_nodes, NODES_MAX);
     for (int32_t v = 0; v < p->n_nodes; v++)
         choice[v] = clv_intra_op_n_choices(p, v) - 1;
     int64_t all = 0;
     for (int32_t i = 0; i < 4; i++) {
-        int32_t v = parted.at[0].part.node[i];
+        int32_t v = bound.parted.at[0].part.node[i];
         all += p->cost[p->first_choice[v] + choice[v]] + edges_ns(choice, from, v);
         all += behind_ns(choice, i + 2);
     }
-    int64_t sent = parted.at[0].sent_ns[choice[from]];
+    int64_t sent = bound.parted.at[0].sent_ns[choice[from]];
     cr_expect_gt(sent, 0);
     int64_t less = (int64_t)(clv_intra_op_cost(p, choice) - clv_intra_op_cost(q, choice));
     cr_expect_leq(less, all / 2 - sent / 2 + 16, "each half is rounded down");

@@ -80,8 +80,9 @@ static int64_t *between(const drawn *r, clv_arena *arena, int64_t work)
                                      .begin = r->begin,
                                      .end = r->end };
     int32_t number[N_MAX];
+    clv_intra_op_whole of = { r->p, number, work };
     int64_t *ret;
-    cr_assert_eq(clv_intra_op_between(r->p, &part, number, &work, arena, &ret, &err), CLV_OK);
+    cr_assert_eq(clv_intra_op_between(&of, &part, arena, &ret, &err), CLV_OK);
     return ret;
 }
 
