@@ -18,6 +18,8 @@ typedef struct {
     int32_t *cuts;           /* by place: cuts before it; n_path + 1 */
     clv_path_window *window;
     int32_t n_windows;
+    bool *beside; /* by operator */
+    int32_t n_beside;
     clv_arena *arena;
 } finder;
 
@@ -202,6 +204,8 @@ static clv_status list_windows(finder *f, clv_error *err)
         int32_t w = n == 0 ? 0 : window_of(f, i);
         if (w != NONE)
             op[next[w]++] = i;
+        f->beside[i] = w == NONE && is_beside(f, i, INT32_MAX);
+        f->n_beside += f->beside[i];
     }
     return CLV_OK;
 }
@@ -221,10 +225,12 @@ clv_status clv_shard_path_find(const clv_costs *costs, const clv_device_kind *ki
                  .place = CLV_NEW_ARRAY(arena, int32_t, n),
                  .after = CLV_NEW_ARRAY(arena, int32_t, n),
                  .before = CLV_NEW_ARRAY(arena, int32_t, n),
-                 .cuts = CLV_NEW_ARRAY(arena, int32_t, n + 1) };
+                 .cuts = CLV_NEW_ARRAY(arena, int32_t, n + 1),
+                 .beside = CLV_NEW_ARRAY(arena, bool, n) };
     clv_shard_path *path = CLV_NEW(arena, clv_shard_path);
     int64_t *end = CLV_NEW_ARRAY(arena, int64_t, n);
-    if (!f.ns || !f.input || !f.place || !f.after || !f.before || !f.cuts || !path || !end)
+    if (!f.ns || !f.input || !f.place || !f.after || !f.before || !f.cuts || !f.beside || !path ||
+        !end)
         return clv_fail_nomem(err, "the longest way");
     *ret = path;
     if (n == 0)
@@ -241,6 +247,6 @@ clv_status clv_shard_path_find(const clv_costs *costs, const clv_device_kind *ki
     for (int32_t i = 0; i < f.n; i++)
         if (f.place[i] == NONE)
             f.input[i] = CLV_PATH_OFF;
-    *path = (clv_shard_path){ f.input, f.window, f.n_windows };
+    *path = (clv_shard_path){ f.input, f.window, f.n_windows, f.beside, f.n_beside };
     return CLV_OK;
 }

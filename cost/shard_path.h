@@ -30,6 +30,9 @@ typedef struct {
                         * two above */
     const clv_path_window *window; /* one after the other: each ends with the cut of the next */
     int32_t n_windows;
+    const bool *beside; /* n_ops: it waits for the path and is waited for, but lies in no window, as
+                         * it may run beside a long stretch */
+    int32_t n_beside;   /* how many do */
 } clv_shard_path;
 
 /* Longest by the times of whole operators on that kind of device. Lives in the arena.

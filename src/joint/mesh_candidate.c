@@ -250,6 +250,26 @@ static clv_status raise_floor(clv_mesh_candidate *c, clv_error *err)
 
 /* -- stages -- */
 
+/* Of the local model. What runs beside a long stretch of the critical path is apart from what reads
+ * it: so one stage may do it while the next goes on along the path, as the keys and values that all
+ * layers of a decoder make of the encoder's result. */
+static clv_status make_units(const clv_mesh_candidate *c, clv_arena *arena, clv_subgraphs **ret,
+                             clv_error *err)
+{
+    const clv_costs *costs = c->local->costs;
+    const clv_shard_path *path;
+    CLV_TRY(clv_subgraphs_build(costs, true, arena, ret, err));
+    if (c->n_stages == 1 || !c->j->path || c->j->path->n_beside == 0)
+        return CLV_OK;
+    CLV_TRY(clv_shard_path_find(costs, clv_device_kind_of(c->stages, 0), arena, &path, err));
+    int32_t n = costs->graph->n_ops, *mark = CLV_NEW_ARRAY(arena, int32_t, n);
+    if (!mark)
+        return clv_fail_nomem(err, "units of a mesh");
+    for (int32_t i = 0; i < n; i++)
+        mark[i] = path->beside[i];
+    return clv_subgraphs_split(costs, *ret, mark, arena, ret, err);
+}
+
 /* What a device of a mesh runs, for these choices, cut into stages. enough_ns: plans that take so
  * long are of no use; 0: all are. */
 static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution, int64_t enough_ns,
@@ -267,7 +287,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     inference.main = c->local->types;
     inference.n_open = 0;
     inference.n_conflicts = 0;
-    CLV_TRY(clv_subgraphs_build(c->local->costs, true, arena, &analysis.units, err));
+    CLV_TRY(make_units(c, arena, &analysis.units, err));
     req.model = c->local->model;
     req.cluster = c->stages;
     req.devices = j->req->devices || j->req->stages ? c->n_stages : 0;

@@ -292,6 +292,66 @@ Test(joint, there_are_as_many_stages_as_are_asked_for)
     }
 }
 
+enum { N_ENCODER = 12, N_DECODER = 40, OPS_OF_DECODER = 5 };
+
+/* With weights of its own, in a file that does not exist. */
+static void write_product(test_graph *g, const char *from, int i, const char *to, int k)
+{
+    char in[80], out[40], weight[60];
+    snprintf(out, sizeof out, "%s%d", to, k);
+    snprintf(weight, sizeof weight, "%s_weight", out);
+    snprintf(in, sizeof in, "%s%d,%s", from, i, weight);
+    onnx_weight_external(g, weight, 10, "1024,1024", "weights.bin", -1, -1);
+    onnx_node(g, "MatMul", out, in, out);
+}
+
+static void write_sum(test_graph *g, const char *one, const char *other, int i, const char *to,
+                      int k)
+{
+    char in[40], out[40];
+    snprintf(in, sizeof in, "%s%d,%s%d", one, i, other, i);
+    snprintf(out, sizeof out, "%s%d", to, k);
+    onnx_node(g, "Add", out, in, out);
+}
+
+/* Each layer of the decoder reads a product of the encoder's result. */
+static void write_encoder_and_decoder(void)
+{
+    char path[4096], out[40];
+    test_onnx *m = onnx_new(8, 17);
+    test_graph *g = onnx_main(m);
+    onnx_input(g, "e0", 10, "2048,1024");
+    onnx_input(g, "d0", 10, "2048,1024");
+    for (int i = 0; i < N_ENCODER; i++)
+        write_product(g, "e", i, "e", i + 1);
+    for (int i = 0; i < N_DECODER; i++) {
+        write_product(g, "d", i, "left", i);
+        write_product(g, "d", i, "right", i);
+        write_product(g, "e", N_ENCODER, "key", i);
+        write_sum(g, "left", "right", i, "both", i);
+        write_sum(g, "both", "key", i, "d", i + 1);
+    }
+    snprintf(out, sizeof out, "d%d", N_DECODER);
+    onnx_output(g, out, 10, "2048,1024");
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    onnx_write(m, path);
+    onnx_free(m);
+}
+
+/* The stage of the encoder makes what later layers of the decoder read, while the next stage is at
+ * earlier ones; near the first layer what it reads may be made with it. */
+Test(joint, a_stage_works_for_the_next_one_while_that_runs)
+{
+    char python[400];
+    write_encoder_and_decoder();
+    snprintf(python, sizeof python,
+             "at = [d for d, n in p['operators']['device_runs'] for _ in range(n)]; "
+             "print(sum(d == 0 for d in at[%d::%d]) > %d, sum(d == 0 for d in at[%d::%d]))",
+             N_ENCODER + 2, OPS_OF_DECODER, N_DECODER * 3 / 4, N_ENCODER + OPS_OF_DECODER - 1,
+             OPS_OF_DECODER);
+    expect_shown("--runtime none --stages 2 m.onnx", python, "True 0\n");
+}
+
 Test(joint, symbols_want_sizes_as_ever)
 {
     test_onnx *m = onnx_new(8, 17);

@@ -109,6 +109,42 @@ Test(shard_path, two_stages_part_one_window)
     cr_expect_geq((int64_t)path_ns_of(&way, 1), alone + 2 * least_ns(2));
 }
 
+/* What each layer makes of the first operator's result waits for it and is read late: it leaves the
+ * windows of the layers as they are, and lies in none but near the first. */
+Test(shard_path, what_runs_beside_a_long_stretch_is_told)
+{
+    enum { N_LAYERS = 12, OPS_OF_LAYER = 5 };
+    const clv_shard_path *way;
+    m = made_new(arena);
+    made_input(m, "x", CLV_DT_FLOAT, "64,512");
+    made_weight(m, "w", CLV_DT_FLOAT, "512,512");
+    made_op(m, "Relu", "x", "in");
+    made_op(m, "Relu", "in", "c0");
+    for (int32_t i = 0; i < N_LAYERS; i++) {
+        made_op(m, "MatMul", "c0,w", clv_arena_printf(arena, "k%d", i));
+        for (int32_t b = 0; b < 2; b++)
+            made_op(m, "MatMul", clv_arena_printf(arena, "c%d,w", i),
+                    clv_arena_printf(arena, "b%d_%d", i, b));
+        made_op(m, "Add", clv_arena_printf(arena, "b%d_0,b%d_1", i, i),
+                clv_arena_printf(arena, "s%d", i));
+        made_op(m, "Add", clv_arena_printf(arena, "s%d,k%d", i, i),
+                clv_arena_printf(arena, "c%d", i + 1));
+    }
+    made_op(m, "Relu", clv_arena_printf(arena, "c%d", N_LAYERS), "out");
+    build("2");
+    path_ns(&way);
+    cr_expect_gt(way->n_windows, N_LAYERS / 2);
+    cr_expect_gt(way->n_beside, N_LAYERS / 2);
+    cr_expect_lt(way->n_beside, N_LAYERS);
+    int32_t n = 0;
+    for (int32_t i = 0; i < m->model->main->n_ops; i++) {
+        n += way->beside[i];
+        cr_expect(!way->beside[i] || i % OPS_OF_LAYER == 2, "operator %d", i);
+    }
+    cr_expect_eq(way->n_beside, n);
+    cr_expect(way->beside[2 + OPS_OF_LAYER * (N_LAYERS - 1)]);
+}
+
 /* Whatever graph: no pipeline of so many stages, each operator at its least time and nothing sent,
  * is done sooner than the bound says where nothing can be split. */
 static int64_t makespan(int32_t stages, const int32_t *stage_of, const int32_t *order)
