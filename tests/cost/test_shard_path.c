@@ -111,7 +111,7 @@ Test(shard_path, two_stages_part_one_window)
 
 /* What each layer makes of the first operator's result waits for it and is read late: it leaves the
  * windows of the layers as they are, and lies in none but near the first. */
-Test(shard_path, what_runs_beside_a_long_stretch_is_told)
+Test(shard_path, what_runs_beside_a_long_window_is_known)
 {
     enum { N_LAYERS = 12, OPS_OF_LAYER = 5 };
     const clv_shard_path *way;
