@@ -265,9 +265,6 @@ static clv_status find_apart(bounder *b, const clv_intra_op_part *part, const in
     int64_t *way = NULL, crossing;
     bool whole;
     clv_shard_branches branches = { .sent_ns = sent };
-    for (int32_t i = 0; sent && i < part->n_nodes; i++)
-        if (b->op_of[part->node[i]] != NONE)
-            b->behind[part->node[i]] = behind_ns(b, part, part->node[i]);
     if (sent)
         CLV_TRY(clv_shard_branches_find(b->s, part, b->behind, b->arena, &branches, err));
     CLV_TRY(find_way(b, part, &way, &whole, err));
@@ -297,8 +294,8 @@ static clv_status find_ns(bounder *b, const clv_intra_op_part *part, const int64
     return ret->ns[TOGETHER] ? find_apart(b, part, sent, ret, err) : CLV_OK;
 }
 
-/* All that counts of a stretch: its ends, nodes and edges. Nodes that mean the same cost the same.
- */
+/* All that counts of a stretch: its ends, nodes and edges, and what is behind them, which stays in
+ * b->behind. Nodes that mean the same cost the same. */
 static clv_status make_key(bounder *b, const clv_intra_op_part *part, const int64_t *sent,
                            clv_error *err)
 {
@@ -322,7 +319,8 @@ static clv_status make_key(bounder *b, const clv_intra_op_part *part, const int6
         clv_key_add(&b->key, n_choices(b, node));
         clv_key_add(&b->key, b->l.at.kept[node]);
         clv_key_add(&b->key, b->l.at.kept[node] ? bytes_on_way(b, node) : NONE);
-        clv_key_add(&b->key, sent && b->op_of[node] != NONE ? behind_ns(b, part, node) : NONE);
+        b->behind[node] = sent && b->op_of[node] != NONE ? behind_ns(b, part, node) : NONE;
+        clv_key_add(&b->key, b->behind[node]);
     }
     for (int32_t i = 0; i < part->n_edges; i++) {
         const int32_t *node = b->p->end + b->p->first_end[part->edge[i]];

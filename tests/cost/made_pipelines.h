@@ -12,10 +12,8 @@
 
 static clv_arena *arena;
 static made *m;
-static clv_device_kind kind;
-static clv_device devices[N_DEVICES];
-static clv_route routes[N_DEVICES * N_DEVICES];
-static clv_cluster cluster;
+static made_servers servers;
+static const clv_cluster *cluster;
 static clv_shard_problem *problem;
 static clv_shard_tables *tables;
 
@@ -23,19 +21,7 @@ static inline void setup(void)
 {
     arena = clv_arena_new(NULL, 0);
     m = made_new(arena);
-    kind = made_kind();
-    for (int d = 0; d < N_DEVICES; d++) {
-        devices[d] = (clv_device){ 0, "device" };
-        for (int e = 0; e < N_DEVICES; e++)
-            routes[d * N_DEVICES + e] =
-                (clv_route){ .latency_ns = d == e ? 0 : 1000, .bytes_per_s = 1e11 };
-    }
-    cluster = (clv_cluster){ .name = "four",
-                             .n_kinds = 1,
-                             .n_devices = N_DEVICES,
-                             .kinds = &kind,
-                             .devices = devices,
-                             .routes = routes };
+    cluster = made_servers_set(&servers, N_DEVICES, N_DEVICES);
 }
 static inline void teardown(void) { clv_arena_free(arena); }
 
@@ -43,7 +29,7 @@ static inline void build(const char *form)
 {
     made_build(m);
     made_shards s =
-        made_shards_of(m, &cluster, made_mesh(m, &cluster, form), false, CLV_INTRA_OP_UNLIMITED);
+        made_shards_of(m, cluster, made_mesh(m, cluster, form), false, CLV_INTRA_OP_UNLIMITED);
     tables = s.tables;
     problem = s.problem;
 }
@@ -52,7 +38,7 @@ static inline void build(const char *form)
 static inline clv_int128 path_ns_of(const clv_shard_path **way, int32_t stages)
 {
     clv_int128 ns;
-    cr_assert_eq(clv_shard_path_find(m->costs, &kind, arena, way, &m->err), CLV_OK);
+    cr_assert_eq(clv_shard_path_find(m->costs, &servers.kind, arena, way, &m->err), CLV_OK);
     cr_assert_eq(clv_shard_path_bound_ns(tables, *way, stages, &ns, &m->err), CLV_OK);
     return ns;
 }

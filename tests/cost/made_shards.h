@@ -29,6 +29,51 @@ static inline clv_device_kind made_kind(void)
     return kind;
 }
 
+/* Devices of that kind on servers: links of 1 us and 100 GB/s within one, of 5 us and 10 GB/s from
+ * one to the other. It stays where it is, for it points into itself. */
+#define MADE_DEVICES 8
+typedef struct {
+    clv_device_kind kind;
+    clv_device devices[MADE_DEVICES];
+    clv_route routes[MADE_DEVICES * MADE_DEVICES];
+    clv_cluster cluster;
+} made_servers;
+
+static inline const clv_cluster *made_servers_set(made_servers *s, int32_t n, int32_t in_server)
+{
+    s->kind = made_kind();
+    for (int32_t d = 0; d < n; d++) {
+        s->devices[d] = (clv_device){ 0, "device" };
+        for (int32_t e = 0; e < n; e++) {
+            bool near = d / in_server == e / in_server;
+            s->routes[d * n + e] = (clv_route){ .latency_ns = d == e ? 0
+                                                              : near ? 1000
+                                                                     : 5000,
+                                                .bytes_per_s = near ? 1e11 : 1e10 };
+        }
+    }
+    s->cluster = (clv_cluster){ .name = "made",
+                                .n_kinds = 1,
+                                .n_devices = n,
+                                .kinds = &s->kind,
+                                .devices = s->devices,
+                                .routes = s->routes };
+    return &s->cluster;
+}
+
+/* x, a residual around two products, and their sum: x is read twice. */
+static inline void made_mlp(made *m)
+{
+    made_input(m, "x", CLV_DT_FLOAT, "8,64,128");
+    made_weight(m, "up", CLV_DT_FLOAT, "128,512");
+    made_weight(m, "down", CLV_DT_FLOAT, "512,128");
+    made_op(m, "MatMul", "x,up", "a");
+    made_op(m, "Relu", "a", "b");
+    made_op(m, "MatMul", "b,down", "c");
+    made_op(m, "Add", "x,c", "y");
+    made_op(m, "Softmax", "y", "z");
+}
+
 /* A mesh "2x4" of the first devices. */
 static inline const clv_mesh *made_mesh(made *m, const clv_cluster *cluster, const char *form)
 {

@@ -3,19 +3,6 @@
 
 TestSuite(shard_path, .init = setup, .fini = teardown);
 
-/* x, a residual around two products, and their sum: x is read twice. */
-static void mlp(void)
-{
-    made_input(m, "x", CLV_DT_FLOAT, "8,64,128");
-    made_weight(m, "up", CLV_DT_FLOAT, "128,512");
-    made_weight(m, "down", CLV_DT_FLOAT, "512,128");
-    made_op(m, "MatMul", "x,up", "a");
-    made_op(m, "Relu", "a", "b");
-    made_op(m, "MatMul", "b,down", "c");
-    made_op(m, "Add", "x,c", "y");
-    made_op(m, "Softmax", "y", "z");
-}
-
 static int64_t cheapest(void)
 {
     const clv_intra_op_problem *p = problem->problem;
@@ -36,7 +23,7 @@ static int64_t cheapest(void)
 Test(shard_path, the_longest_way_costs_no_more_than_the_whole)
 {
     const clv_shard_path *way;
-    mlp();
+    made_mlp(m);
     made_op(m, "Sigmoid", "x", "gate");
     made_op(m, "Mul", "z,gate", "out");
     build("2");

@@ -16,7 +16,7 @@ static const clv_cluster *meshes; /* those, or NULL: nothing takes time to be se
 static void begin(void)
 {
     setup();
-    linked = cluster;
+    linked = *cluster;
     meshes = NULL;
 }
 TestSuite(shard_pipeline, .init = begin, .fini = teardown);

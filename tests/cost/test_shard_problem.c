@@ -8,31 +8,15 @@
 
 static clv_arena *arena;
 static made *m;
-static clv_device_kind kind;
-static clv_device devices[N_DEVICES];
-static clv_route routes[N_DEVICES * N_DEVICES];
-static clv_cluster cluster;
+static made_servers servers;
+static const clv_cluster *cluster;
 static clv_op_classes classes;
 
 static void setup(void)
 {
     arena = clv_arena_new(NULL, 0);
     m = made_new(arena);
-    kind = made_kind();
-    for (int d = 0; d < N_DEVICES; d++) {
-        devices[d] = (clv_device){ 0, "device" };
-        for (int e = 0; e < N_DEVICES; e++) /* two servers of four */
-            routes[d * N_DEVICES + e] = (clv_route){ .latency_ns = d == e           ? 0
-                                                                   : d / 4 == e / 4 ? 1000
-                                                                                    : 5000,
-                                                     .bytes_per_s = d / 4 == e / 4 ? 1e11 : 1e10 };
-    }
-    cluster = (clv_cluster){ .name = "eight",
-                             .n_kinds = 1,
-                             .n_devices = N_DEVICES,
-                             .kinds = &kind,
-                             .devices = devices,
-                             .routes = routes };
+    cluster = made_servers_set(&servers, N_DEVICES, 4);
 }
 static void teardown(void) { clv_arena_free(arena); }
 TestSuite(shard_problem, .init = setup, .fini = teardown);
@@ -66,7 +50,7 @@ static void layers(void)
 
 static clv_shard_problem *build(const char *form, bool share, int64_t limit)
 {
-    made_shards s = made_shards_of(m, &cluster, made_mesh(m, &cluster, form), share, limit);
+    made_shards s = made_shards_of(m, cluster, made_mesh(m, cluster, form), share, limit);
     classes = *s.classes;
     return s.problem;
 }
@@ -204,7 +188,7 @@ Test(shard_problem, parts_have_their_share_of_what_is_stored_beside_them)
     const clv_type type = {
         .kind = CLV_TYPE_TENSOR, .dtype = CLV_DT_INT4, .rank = 2, .dims = dims
     };
-    const clv_mesh *mesh = made_mesh(m, &cluster, "4");
+    const clv_mesh *mesh = made_mesh(m, cluster, "4");
     clv_layout split = CLV_LAYOUT_COPIES;
     split.dim[0] = 1;
     cr_expect_eq(clv_part_bytes(mesh, &CLV_LAYOUT_COPIES, &type, 1024), 1024);

@@ -10,10 +10,8 @@
 
 static clv_arena *arena;
 static made *m;
-static clv_device_kind kind;
-static clv_device devices[N_DEVICES];
-static clv_route routes[N_DEVICES * N_DEVICES];
-static clv_cluster cluster;
+static made_servers servers;
+static const clv_cluster *cluster;
 static const clv_mesh *mesh;
 static clv_resharder *resharder;
 static clv_shard_problem *problem;
@@ -25,19 +23,7 @@ static void setup(void)
     arena = clv_arena_new(NULL, 0);
     m = made_new(arena);
     state = 1;
-    kind = made_kind();
-    for (int d = 0; d < N_DEVICES; d++) {
-        devices[d] = (clv_device){ 0, "device" };
-        for (int e = 0; e < N_DEVICES; e++)
-            routes[d * N_DEVICES + e] =
-                (clv_route){ .latency_ns = d == e ? 0 : 1000, .bytes_per_s = 1e11 };
-    }
-    cluster = (clv_cluster){ .name = "four",
-                             .n_kinds = 1,
-                             .n_devices = N_DEVICES,
-                             .kinds = &kind,
-                             .devices = devices,
-                             .routes = routes };
+    cluster = made_servers_set(&servers, N_DEVICES, N_DEVICES);
 }
 static void teardown(void) { clv_arena_free(arena); }
 TestSuite(local_model, .init = setup, .fini = teardown);
@@ -48,24 +34,11 @@ static int32_t below(int32_t n)
     return (int32_t)((state >> 33) % (uint64_t)n);
 }
 
-/* x, a residual around two products, and their sum: x is read twice. */
-static void mlp(void)
-{
-    made_input(m, "x", CLV_DT_FLOAT, "8,64,128");
-    made_weight(m, "up", CLV_DT_FLOAT, "128,512");
-    made_weight(m, "down", CLV_DT_FLOAT, "512,128");
-    made_op(m, "MatMul", "x,up", "a");
-    made_op(m, "Relu", "a", "b");
-    made_op(m, "MatMul", "b,down", "c");
-    made_op(m, "Add", "x,c", "y");
-    made_op(m, "Softmax", "y", "z");
-}
-
 static void build(const char *form)
 {
     made_build(m);
-    mesh = made_mesh(m, &cluster, form);
-    made_shards s = made_shards_of(m, &cluster, mesh, false, CLV_INTRA_OP_UNLIMITED);
+    mesh = made_mesh(m, cluster, form);
+    made_shards s = made_shards_of(m, cluster, mesh, false, CLV_INTRA_OP_UNLIMITED);
     resharder = s.resharder;
     problem = s.problem;
 }
@@ -82,7 +55,7 @@ static int64_t local_ns(void)
     int64_t sum = 0;
     for (int32_t i = 0; i < local->model->main->n_ops; i++) {
         const clv_op_cost *c = &local->costs->of[i];
-        sum += clv_op_time_ns(c, &kind, clv_op_workspace(c, &kind, 1));
+        sum += clv_op_time_ns(c, &servers.kind, clv_op_workspace(c, &servers.kind, 1));
     }
     return sum;
 }
@@ -123,21 +96,21 @@ static void try_answers(int32_t n)
 
 Test(local_model, a_device_takes_as_long_as_the_strategies_cost)
 {
-    mlp();
+    made_mlp(m);
     build("4");
     try_answers(300);
 }
 
 Test(local_model, on_two_axes_too)
 {
-    mlp();
+    made_mlp(m);
     build("2x2");
     try_answers(300);
 }
 
 Test(local_model, without_a_split_it_is_the_model)
 {
-    mlp();
+    made_mlp(m);
     build("2");
     int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, problem->problem->n_nodes);
     make_local(answer);
@@ -151,7 +124,7 @@ Test(local_model, without_a_split_it_is_the_model)
 /* By hand: columns of `up`, rows of `down`, one sum behind it. */
 Test(local_model, columns_then_rows_need_one_all_reduce)
 {
-    mlp();
+    made_mlp(m);
     build("4");
     const clv_intra_op_problem *p = problem->problem;
     int32_t *answer = CLV_NEW_ARRAY(arena, int32_t, p->n_nodes);
@@ -240,7 +213,7 @@ static void cut_into_units(int32_t rounds)
 
 Test(local_model, no_unit_is_collectives_alone)
 {
-    mlp();
+    made_mlp(m);
     build("2x2");
     cut_into_units(200);
 }
