@@ -840,6 +840,11 @@ def transfer():
 
 # ---- whole models ------------------------------------------------------------------------------
 
+def rotate(x, cos, sin):
+    a, b = x.chunk(2, -1)
+    return x * cos + torch.cat((-b, a), -1) * sin
+
+
 class Llama(torch.nn.Module):
     """Decoder layers of Llama 3 8B without embeddings: norms, rotation, grouped attention, gated MLP."""
 
@@ -854,15 +859,11 @@ class Llama(torch.nn.Module):
             "down": torch.nn.Linear(inner, hidden, bias=False),
             "norm1": torch.nn.RMSNorm(hidden), "norm2": torch.nn.RMSNorm(hidden)}) for _ in range(layers))
 
-    def rotate(self, x, cos, sin):
-        a, b = x.chunk(2, -1)
-        return x * cos + torch.cat((-b, a), -1) * sin
-
     def attend(self, layer, x, cos, sin):
         batch, length, _ = x.shape
         qkv = layer["qkv"](x).view(batch, length, -1, self.size).transpose(1, 2)
         q, k, v = qkv.split((self.heads, self.kv_heads, self.kv_heads), 1)
-        q, k = self.rotate(q, cos, sin), self.rotate(k, cos, sin)
+        q, k = rotate(q, cos, sin), rotate(k, cos, sin)
         y = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
         return layer["out"](y.transpose(1, 2).reshape(batch, length, -1))
 

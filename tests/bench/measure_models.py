@@ -39,7 +39,7 @@ class Layer(torch.nn.Module):
     def forward(self, x, keys, values, cos, sin, past):
         batch, queries, _ = x.shape
         q, k, v = self.qkv(self.norm(x)).view(batch, queries, -1, SIZE).split((HEADS, KV_HEADS, KV_HEADS), 2)
-        q, k = rotate(q, cos, sin), rotate(k, cos, sin)
+        q, k = gpu.rotate(q, cos, sin), gpu.rotate(k, cos, sin)
         keys[:, past:past + queries], values[:, past:past + queries] = k, v
         if past:
             k, v = keys, values
@@ -47,11 +47,6 @@ class Layer(torch.nn.Module):
         x = x + self.out(y.transpose(1, 2).reshape(batch, queries, HIDDEN))
         gate, up = self.gate_up(self.norm_mlp(x)).chunk(2, -1)
         return x + self.down(F.silu(gate) * up)
-
-
-def rotate(x, cos, sin):
-    a, b = x.chunk(2, -1)
-    return x * cos + torch.cat((-b, a), -1) * sin
 
 
 class Decoder(torch.nn.Module):
