@@ -66,6 +66,7 @@ static const axis_knots collectives[] = {
 
 static const axis_knots *const lists[CLV_N_TIMED] = {
     [CLV_TIMED_PRODUCT] = products,
+    [CLV_TIMED_PRODUCT_CACHED] = products,
     [CLV_TIMED_CONVOLUTION] = convolutions,
     [CLV_TIMED_FULL] = full,
     [CLV_TIMED_PREFILL] = prefill,
@@ -109,11 +110,12 @@ static int32_t known_knots(const double *known, double first, double last, doubl
     return n;
 }
 
-clv_status clv_measured_knots(clv_timed kind, bool finer, const clv_fit_rows *rows,
+clv_status clv_measured_knots(clv_timed kind, clv_knots which, const clv_fit_rows *rows,
                               clv_arena *arena, clv_grid *ret, clv_error *err)
 {
     const clv_timed_kind *form = clv_timed_kind_of(kind);
-    const axis_knots *known = finer && kind == CLV_TIMED_PRODUCT ? finer_products : lists[kind];
+    bool finer = which != CLV_KNOTS_FEW && lists[kind] == products;
+    const axis_knots *known = finer ? finer_products : lists[kind];
     clv_grid grid = { .n_axes = form->n_axes };
     double *sizes = CLV_NEW_ARRAY(arena, double, rows->n);
     if (!sizes)
@@ -126,12 +128,11 @@ clv_status clv_measured_knots(clv_timed kind, bool finer, const clv_fit_rows *ro
             sizes[i] = rows->at[(int64_t)i * form->n_axes + a];
         int32_t n_sizes = list_sizes(sizes, rows->n, knots);
         int32_t n_chosen = known_knots(known[a], sizes[0], sizes[rows->n - 1], chosen);
-        if (n_sizes > n_chosen)
-            for (int32_t i = 0; i < n_chosen; i++)
-                knots[i] = chosen[i];
-        grid.axes[a] = (clv_axis){ .knots = knots,
-                                   .n = n_sizes > n_chosen ? n_chosen : n_sizes,
-                                   .power = form->powers[a] };
+        bool all = n_sizes <= n_chosen || (which == CLV_KNOTS_ALL && n_sizes <= KNOTS_MAX);
+        for (int32_t i = 0; i < n_chosen && !all; i++)
+            knots[i] = chosen[i];
+        grid.axes[a] =
+            (clv_axis){ .knots = knots, .n = all ? n_sizes : n_chosen, .power = form->powers[a] };
     }
     CLV_TRY(clv_grid_init(&grid, arena, err));
     *ret = grid;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/cached_weights.h"
+
 typedef struct {
     const clv_measured_row *row;
     clv_timed kind; /* that it counts with */
@@ -22,30 +24,37 @@ static clv_timed counted_as(clv_timed kind)
     return one_query ? CLV_TIMED_DECODE : kind == CLV_TIMED_EXPERTS_EVEN ? CLV_TIMED_EXPERTS : kind;
 }
 
-static bool is_for(const clv_timed_table *t, const clv_measured_row *row)
+static const clv_timed_table *collective_table(const clv_kernel_times *times,
+                                               const clv_measured_row *row)
 {
-    const clv_timed_point *p = &row->point;
-    if (t->kind != p->kind || t->dtype != p->dtype || t->weights != p->weights)
-        return false;
-    return p->kind != CLV_TIMED_COLLECTIVE ||
-           (t->operation == row->operation && t->devices == row->devices &&
-            strcmp(t->library, row->library) == 0);
+    for (int32_t i = 0; i < times->n; i++) {
+        const clv_timed_table *t = &times->at[i];
+        if (t->kind == CLV_TIMED_COLLECTIVE && t->operation == row->operation &&
+            t->devices == row->devices && strcmp(t->library, row->library) == 0)
+            return t;
+    }
+    return NULL;
 }
 
 static bool predict(const clv_kernel_times *times, const clv_device_kind *device,
                     const clv_measured_row *row, double *ret)
 {
-    for (int32_t i = 0; i < times->n; i++) {
-        if (!is_for(&times->at[i], row))
-            continue;
-        clv_roofline floor = clv_device_floor(device, row->point.dtype);
-        double ns = clv_time_table_ns(&times->at[i].table, row->point.at), least = 0;
-        if (row->point.kind != CLV_TIMED_COLLECTIVE)
-            least = clv_roofline_ns(&floor, clv_timed_point_work(&row->point));
-        *ret = ns > least ? ns : least;
-        return true;
+    clv_timed_point p = row->point;
+    bool joins = p.kind == CLV_TIMED_COLLECTIVE;
+    const clv_timed_table *t = joins ? collective_table(times, row)
+                                     : clv_timed_table_find(times, p.kind, p.dtype, p.weights);
+    if (clv_weights_were_cached(&p, device)) {
+        p.kind = CLV_TIMED_PRODUCT_CACHED;
+        const clv_timed_table *cached = clv_timed_table_find(times, p.kind, p.dtype, p.weights);
+        t = cached ? cached : t;
     }
-    return false;
+    if (!t)
+        return false;
+    clv_roofline floor = clv_device_floor(device, p.dtype);
+    double ns = clv_time_table_ns(&t->table, p.at);
+    double least = joins ? 0 : clv_roofline_ns(&floor, clv_timed_point_work(&p));
+    *ret = ns > least ? ns : least;
+    return true;
 }
 
 static int compare(int64_t a, int64_t b) { return (a > b) - (a < b); }

@@ -6,7 +6,8 @@
 #include "cluster/cluster.h"
 
 /* Errors are |predicted / measured - 1|. Kinds of attention with one query, and of experts, count
- * as one. */
+ * as one; products whose weights were cached (cached_weights.h) as products, by the table of such
+ * if there is one. */
 typedef struct {
     clv_timed kind;
     clv_dtype dtype, weights;

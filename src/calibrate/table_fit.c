@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ typedef struct {
     double *wanted; /* n_rows: log(time / interpolated reference) */
     double *trust;  /* n_rows: w */
     double *u;      /* n */
+    double *bends;  /* axes * n: how second differences count */
 } fit;
 
 /* -- set-up -- */
@@ -52,7 +54,9 @@ static clv_status begin(fit *f, const clv_fit_rows *rows, clv_arena *arena, clv_
     f->wanted = CLV_NEW_ARRAY(arena, double, rows->n);
     f->trust = CLV_NEW_ARRAY(arena, double, rows->n);
     f->u = CLV_NEW_ARRAY(arena, double, f->n);
-    if (!logs || !f->first || !f->places || !f->weights || !f->wanted || !f->trust || !f->u)
+    f->bends = CLV_NEW_ARRAY(arena, double, (size_t)f->n *(size_t)f->grid->n_axes);
+    if (!logs || !f->first || !f->places || !f->weights || !f->wanted || !f->trust || !f->u ||
+        !f->bends)
         return clv_fail_nomem(err, "a fit");
     for (int32_t i = 0; i < f->n; i++)
         logs[i] = log(f->how->reference_ns[i]);
@@ -63,29 +67,49 @@ static clv_status begin(fit *f, const clv_fit_rows *rows, clv_arena *arena, clv_
         mean += f->wanted[i] / rows->n;
     for (int32_t i = 0; i < f->n; i++)
         f->u[i] = mean;
+    for (int32_t i = 0; i < f->n * f->grid->n_axes; i++)
+        f->bends[i] = 1;
     return CLV_OK;
 }
 
 /* -- the penalty -- */
 
+static double penalty_on(const fit *f, int32_t a)
+{
+    double part = a == 0 && f->how->first_part > 0 ? f->how->first_part : 1;
+    return part * f->how->penalty;
+}
+
+/* The parts of its neighbours on the line through them, which stand unevenly; false: it is at an
+ * end. */
+static bool between(const clv_axis *axis, int32_t c, double *l, double *r)
+{
+    if (c == 0 || c + 1 >= axis->n)
+        return false;
+    double left = axis->logs[c] - axis->logs[c - 1], right = axis->logs[c + 1] - axis->logs[c];
+    *l = right / (left + right);
+    *r = left / (left + right);
+    return true;
+}
+
 /* Adds penalty * (square of D)(x) to *ret, D being differences along one axis; x NULL: only the
  * diagonal. */
-static void add_penalty(const fit *f, const clv_axis *axis, const double *x, double *ret)
+static void add_penalty(const fit *f, int32_t a, const double *x, double *ret)
 {
-    double penalty = f->how->penalty;
+    const clv_axis *axis = &f->grid->axes[a];
+    const double *bends = f->bends + (int64_t)a * f->n;
+    double level = penalty_on(f, a) * FLATNESS, l, r;
     int32_t s = axis->stride;
     for (int32_t i = 0; i < f->n; i++) {
         int32_t c = i / s % axis->n;
         if (c + 1 < axis->n) {
-            double d = x ? x[i + s] - x[i] : 1, p = penalty * FLATNESS * d;
+            double d = x ? x[i + s] - x[i] : 1, p = level * d;
             ret[i + s] += p;
             ret[i] += x ? -p : p;
         }
-        if (c == 0 || c + 1 >= axis->n)
+        if (!between(axis, c, &l, &r))
             continue;
-        /* how far it is from the line through its neighbours, which stand unevenly */
-        double left = axis->logs[c] - axis->logs[c - 1], right = axis->logs[c + 1] - axis->logs[c];
-        double l = right / (left + right), r = left / (left + right);
+        double penalty = penalty_on(f, a) * bends[i];
         if (x) {
             double d = penalty * (x[i] - l * x[i - s] - r * x[i + s]);
             ret[i] += d;
@@ -102,7 +126,7 @@ static void add_penalty(const fit *f, const clv_axis *axis, const double *x, dou
 static void add_penalties(const fit *f, const double *x, double *ret)
 {
     for (int32_t a = 0; a < f->grid->n_axes; a++)
-        add_penalty(f, &f->grid->axes[a], x, ret);
+        add_penalty(f, a, x, ret);
 }
 
 /* -- conjugate gradients -- */
@@ -187,6 +211,20 @@ static void solve(fit *f, gradients *g)
     }
 }
 
+static void weigh_bends(fit *f)
+{
+    double l, r, limit = f->how->bend_limit;
+    for (int32_t a = 0; a < f->grid->n_axes && limit > 0; a++) {
+        const clv_axis *axis = &f->grid->axes[a];
+        int32_t s = axis->stride;
+        for (int32_t i = 0; i < f->n; i++)
+            if (between(axis, i / s % axis->n, &l, &r)) {
+                double d = fabs(f->u[i] - l * f->u[i - s] - r * f->u[i + s]);
+                f->bends[(int64_t)a * f->n + i] = d > limit ? limit / d : 1;
+            }
+    }
+}
+
 static clv_status solve_rounds(fit *f, clv_arena *arena, clv_error *err)
 {
     double *all = CLV_NEW_ARRAY(arena, double, 5 * (size_t)f->n);
@@ -200,6 +238,7 @@ static clv_status solve_rounds(fit *f, clv_arena *arena, clv_error *err)
             double e = fabs(f->wanted[r] - interpolated(f, r, f->u)) / f->how->width;
             f->trust[r] = e > 1 ? pow(e, -f->how->power) : 1;
         }
+        weigh_bends(f);
     }
     return CLV_OK;
 }
@@ -307,7 +346,8 @@ clv_status clv_table_fit_rows(const clv_grid *grid, const clv_fit_rows *rows,
         ns[i] = ns[i] < log(MOST_NS) ? ns[i] : log(MOST_NS);
     }
     clv_arena_rewind(arena, mark);
-    CLV_TRY(clv_make_monotone(grid, how->pooling, arena, ns, err));
+    if (how->pooling != CLV_POOL_NONE)
+        CLV_TRY(clv_make_monotone(grid, how->pooling, arena, ns, err));
     for (int32_t i = 0; i < grid->n; i++)
         ns[i] = clv_round_digits(exp(ns[i]), DIGITS);
     *ret = ns;

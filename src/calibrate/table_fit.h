@@ -5,10 +5,13 @@
  *
  *   sum over rows of w (log time - interpolated)^2 + penalty * second differences of u squared
  *
+ * where second differences above a limit count by their size and not its square, if one is given: a
+ * cliff stays one (l1 trend filtering; S. Kim, K. Koh, S. Boyd, D. Gorinevsky, 2009). It is found
  * by conjugate gradients (M. Hestenes, E. Stiefel, 1952) with a diagonal preconditioner; rows are
  * weighted anew after each round by their error e, w = max(1, e / width)^-power, which for power 1
  * is least absolute deviations (iteratively reweighted least squares), and for more leaves outliers
- * aside. Then knots are raised to the floor, and pooled till no time falls along any axis: adjacent
+ * aside; likewise second differences. Then knots are raised to the floor, and pooled till no time
+ * falls along any axis, if that is asked for: adjacent
  * violators (M. Ayer et al., 1955) with equal weights on each line, axis by axis, which keeps the
  * order on the axes before. Rows measured, the fit and the same bytes: no chance, no clock.
  *
@@ -26,16 +29,19 @@ typedef struct {
     const double *ns; /* above 0 */
 } clv_fit_rows;
 
-typedef enum { CLV_POOL_MEANS, CLV_POOL_MEDIANS } clv_pooling;
+typedef enum { CLV_POOL_MEANS, CLV_POOL_MEDIANS, CLV_POOL_NONE } clv_pooling;
 
 typedef struct {
     const double *reference_ns; /* at each place of the grid, above 0 */
     const double *floor_ns;     /* at each place: never below it; NULL: none */
     double penalty, width, power;
+    double first_part; /* of the penalty on the first axis; 0: all of it */
+    double bend_limit; /* 0: none */
     clv_pooling pooling;
 } clv_table_fit;
 
-/* ns at each place of the grid, of 3 digits, none below another that is no larger on all axes.
+/* ns at each place of the grid, of 3 digits, where times are pooled none below another that is no
+ * larger on all axes.
  * Takes rows of n = 0 too: then times are the reference. O(rounds * steps * (places + rows *
  * 2^axes)). */
 clv_status clv_table_fit_rows(const clv_grid *grid, const clv_fit_rows *rows,

@@ -8,8 +8,8 @@
 
 double clv_roofline_ns(const clv_roofline *floor, clv_kernel_work work)
 {
-    double bytes = work.bytes - (double)floor->cache_bytes;
-    double moves = bytes > 0 ? bytes / floor->bytes_per_s : 0;
+    double rest = work.bytes - work.streamed - (double)floor->cache_bytes;
+    double moves = (work.streamed + (rest > 0 ? rest : 0)) / floor->bytes_per_s;
     double computes = work.flops / floor->flops_per_s;
     return NS_PER_S * (computes > moves ? computes : moves);
 }

@@ -32,7 +32,7 @@ typedef struct {
     int64_t cache_bytes; /* that may be there already: not counted */
 } clv_roofline;
 
-/* max(flops / peak, (bytes - cache) / bandwidth). */
+/* max(flops / peak, (streamed + other bytes - cache) / bandwidth). */
 double clv_roofline_ns(const clv_roofline *floor, clv_kernel_work work);
 
 /* Of a kernel in a captured graph, its own start included, nanoseconds. False where nothing is

@@ -197,8 +197,8 @@ static int32_t longer_before(const clv_grid *grid, const double *ns, int32_t i)
     return -1;
 }
 
-static clv_status read_times(const clv_json_at *at, const clv_grid *grid, clv_arena *arena,
-                             const double **ret, clv_error *err)
+static clv_status read_times(const clv_json_at *at, clv_timed kind, const clv_grid *grid,
+                             clv_arena *arena, const double **ret, clv_error *err)
 {
     clv_json_at list, us = { 0 };
     int32_t n;
@@ -216,7 +216,7 @@ static clv_status read_times(const clv_json_at *at, const clv_grid *grid, clv_ar
         us = clv_json_element(&list, i, &us);
         CLV_TRY(clv_json_number(&us, LEAST_US, MOST_US, &ns[i], err));
         ns[i] *= NS_PER_US;
-        int32_t before = longer_before(grid, ns, i);
+        int32_t before = clv_timed_kind_of(kind)->falls ? -1 : longer_before(grid, ns, i);
         if (before >= 0)
             return clv_fail(err, CLV_EFORMAT,
                             "%s is %g, expected at least the %g of us[%d], where one size is less",
@@ -256,7 +256,7 @@ static clv_status read_table(reader *r, const clv_json_at *at, clv_error *err)
     CLV_TRY(read_subject(at, r->arena, &t, err));
     CLV_TRY(check_new(r, at, &t, err));
     CLV_TRY(read_axes(at, t.kind, r->arena, &grid, err));
-    CLV_TRY(read_times(at, &grid, r->arena, &ns, err));
+    CLV_TRY(read_times(at, t.kind, &grid, r->arena, &ns, err));
     CLV_TRY(read_making(at, &t, err));
     CLV_TRY(clv_time_table_init(&grid, ns, r->arena, &t.table, err));
     if (!CLV_PUSH_ROOM(r->arena, r->tables, r->n, r->cap))

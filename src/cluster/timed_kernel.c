@@ -9,6 +9,12 @@
 
 static const clv_timed_kind kinds[CLV_N_TIMED] = {
     [CLV_TIMED_PRODUCT] = { "product", 3, { "m", "n", "k" }, { 1, 1, 1 }, true },
+    [CLV_TIMED_PRODUCT_CACHED] = { "product_cached",
+                                   3,
+                                   { "m", "n", "k" },
+                                   { 1, 1, 1 },
+                                   true,
+                                   .falls = true },
     [CLV_TIMED_CONVOLUTION] = { "convolution",
                                 3,
                                 { "places", "channels", "depth" },
@@ -172,10 +178,11 @@ static double result_bytes(clv_dtype dtype)
 /* used: how often each element of the first operand is, once for each column aside. */
 static clv_kernel_work product_work(const clv_timed_point *p, double batch, double used)
 {
-    double m = p->at[0], n = p->at[1], k = p->at[2];
-    return (clv_kernel_work){ 2 * m * n * k, m * k / used * bytes_of(p->dtype) +
-                                                 batch * n * k * bytes_of(p->weights) +
-                                                 m * n * result_bytes(p->dtype) };
+    double m = p->at[0], n = p->at[1], k = p->at[2], second = batch * n * k * bytes_of(p->weights);
+    return (clv_kernel_work){ 2 * m * n * k,
+                              m * k / used * bytes_of(p->dtype) + second +
+                                  m * n * result_bytes(p->dtype),
+                              p->kind == CLV_TIMED_PRODUCT ? second : 0 };
 }
 
 typedef struct {
@@ -189,13 +196,14 @@ static clv_kernel_work attention_work(const attention *a, const clv_timed_point 
         4 * a->heads * a->seen * a->width,
         a->width * (2 * a->kv_heads * a->keys * bytes_of(p->weights) +
                     2 * a->heads * a->queries * result_bytes(p->dtype)),
+        0,
     };
 }
 
 static clv_kernel_work experts_work(const clv_timed_point *p)
 {
     double weights = 3 * p->at[0] * p->at[1] * p->at[2];
-    return (clv_kernel_work){ 2 * p->at[3] * weights, weights * bytes_of(p->weights) };
+    return (clv_kernel_work){ 2 * p->at[3] * weights, weights * bytes_of(p->weights), 0 };
 }
 
 /* kv_heads as there are, from the sizes of each kind. */
@@ -215,7 +223,7 @@ static attention attention_of(const clv_timed_point *p)
 
 clv_kernel_work clv_timed_point_work(const clv_timed_point *p)
 {
-    if (p->kind == CLV_TIMED_PRODUCT)
+    if (p->kind == CLV_TIMED_PRODUCT || p->kind == CLV_TIMED_PRODUCT_CACHED)
         return product_work(p, 1, 1);
     if (p->kind == CLV_TIMED_CONVOLUTION) /* the kernel's size is not known: at least the rest */
         return product_work(p, 1, INFINITY);
@@ -225,7 +233,7 @@ clv_kernel_work clv_timed_point_work(const clv_timed_point *p)
     }
     if (p->kind <= CLV_TIMED_EXPERTS_EVEN)
         return experts_work(p);
-    return (clv_kernel_work){ 0, p->kind == CLV_TIMED_START ? 0 : p->at[0] };
+    return (clv_kernel_work){ 0, p->kind == CLV_TIMED_START ? 0 : p->at[0], 0 };
 }
 
 clv_kernel_work clv_kernel_shape_work(const clv_kernel_shape *s, clv_dtype math)
@@ -233,7 +241,7 @@ clv_kernel_work clv_kernel_shape_work(const clv_kernel_shape *s, clv_dtype math)
     clv_timed_point p;
     double batch = (double)s->batch;
     if (!clv_timed_point_of(s, math, &p))
-        return (clv_kernel_work){ 0, 0 };
+        return (clv_kernel_work){ 0 };
     if (s->kind == CLV_SHAPE_PRODUCT)
         return product_work(&p, batch, s->taps > 1 ? (double)s->taps : 1);
     if (s->kind == CLV_SHAPE_ATTENTION) {

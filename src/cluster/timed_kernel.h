@@ -1,21 +1,27 @@
 /* timed_kernel.h - kinds of kernels that are measured, and the sizes that their times depend on.
  *
  * The one place where a shape becomes a point of a table: who fits tables and who reads them agree.
- * Each kind has its axes; along each, time does not fall:
+ * Each kind has its axes; along each, time does not fall, unless said:
  *
- *   product                   m, n, k; of several at once, m counts all their rows
- *   convolution               places of results (batch times), channels of results, depth (channels
- *                             that are read for each, times elements of the kernel). With a kernel
- *                             of one element it is a product
- *   attention_full            width, heads (batch times), keys; every query sees every key, as many
- *                             queries as keys
+ *   product                   m, n, k; of several at once, m counts all their rows. The second
+ *                             operand comes from memory
+ *   product_cached            the same, where it is in the last cache before memory; times fall
+ *                             where kernels of larger sizes are the faster ones
+ *   convolution               places of results (batch times), channels of results, depth
+ *                             (channels that are read for each, times elements of the kernel).
+ *                             With a kernel of one element it is a product
+ *   attention_full            width, heads (batch times), keys; every query sees every key, as
+ *                             many queries as keys
  *   attention_prefill         width, kv_heads (of each 64 heads), heads (batch times), keys;
- * causal, as many queries as keys attention_decode          one query. width, heads (batch times),
- * keys; a head of keys for each attention_decode_grouped  width, group (2 to 32 heads that share
- * keys), kv_heads (batch times), keys attention_decode_shared   more than 32 heads share keys, and
- * kernels read them anew for each experts                   hidden, intermediate (two thirds where
- * there is no gate), hit (experts that have any tokens on the fullest device), rows (of each such);
- *                             tokens fall on experts by a power law
+ *                             causal, as many queries as keys
+ *   attention_decode          one query. width, heads (batch times), keys; a head of keys for
+ *                             each
+ *   attention_decode_grouped  width, group (2 to 32 heads that share keys), kv_heads (batch
+ *                             times), keys
+ *   attention_decode_shared   more than 32 heads share keys, and kernels read them anew for each
+ *   experts                   hidden, intermediate (two thirds where there is no gate), hit
+ *                             (experts that have any tokens on the fullest device), rows (of each
+ *                             such); tokens fall on experts by a power law
  *   experts_even              the same, evenly
  *   collective                bytes, as nccl-tests count them
  *   memory                    bytes read and written by a kernel that does little else
@@ -29,6 +35,7 @@
 
 typedef enum {
     CLV_TIMED_PRODUCT,
+    CLV_TIMED_PRODUCT_CACHED,
     CLV_TIMED_CONVOLUTION,
     CLV_TIMED_FULL,
     CLV_TIMED_PREFILL,
@@ -59,6 +66,7 @@ typedef struct {
     const char *axes[CLV_TIMED_AXES_MAX];
     int32_t powers[CLV_TIMED_AXES_MAX]; /* clv_axis.power */
     bool typed;                         /* times are of element types */
+    bool falls;                         /* times may fall along an axis */
 } clv_timed_kind;
 
 const clv_timed_kind *clv_timed_kind_of(clv_timed kind);
@@ -74,6 +82,7 @@ typedef struct {
 /* Arithmetic and traffic, each operand once. */
 typedef struct {
     double flops, bytes;
+    double streamed; /* of the bytes: that the last cache does not have, as weights of a model */
 } clv_kernel_work;
 
 /* Types that stand for others of the same width: BFLOAT16 for FLOAT16, FLOAT8E4M3FN for the other

@@ -84,7 +84,8 @@ static clv_table_fit form_of(const clv_grid *grid)
     double *reference = CLV_NEW_ARRAY(arena, double, grid->n);
     for (int i = 0; i < grid->n; i++)
         reference[i] = 500 + a_knots[i / 5] * b_knots[i % 5];
-    return (clv_table_fit){ reference, NULL, 0.05, 0.005, 1, CLV_POOL_MEANS };
+    return (
+        clv_table_fit){ .reference_ns = reference, .penalty = 0.05, .width = 0.005, .power = 1 };
 }
 
 Test(table_fit, finds_a_function_that_grows)
@@ -120,7 +121,8 @@ Test(table_fit, without_rows_it_is_the_reference)
 Test(table_fit, one_row_and_equal_rows)
 {
     clv_grid grid = grid_of();
-    clv_table_fit how = { ones(grid.n, 1000), NULL, 0.05, 0.005, 1, CLV_POOL_MEANS };
+    clv_table_fit how = form_of(&grid);
+    how.reference_ns = ones(grid.n, 1000);
     double at[20], ns[10];
     for (int i = 0; i < 10; i++) {
         at[2 * i] = 10;
@@ -145,6 +147,48 @@ Test(table_fit, never_below_its_floor)
     for (int i = 0; i < grid.n; i++)
         cr_expect_geq(t.ns[i], 30000);
     must_not_fall(&t);
+}
+
+/* Kernels that begin to split their depth at 256: from there on, a tenth of the time. */
+Test(table_fit, a_cliff_stays_one)
+{
+    static const double knots[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048 };
+    double ns[12], smooth_off, sharp_off;
+    clv_grid grid = { .n_axes = 1 };
+    grid.axes[0] = (clv_axis){ .knots = knots, .n = 12, .power = 1 };
+    cr_assert_eq(clv_grid_init(&grid, arena, NULL), CLV_OK);
+    for (int i = 0; i < 12; i++)
+        ns[i] = (knots[i] < 256 ? 10 : 1) * (1000 + 10 * knots[i]);
+    clv_fit_rows rows = { 12, knots, ns };
+    clv_table_fit how = { .reference_ns = ones(12, 5000),
+                          .penalty = 2,
+                          .width = 10,
+                          .power = 1,
+                          .pooling = CLV_POOL_NONE };
+    clv_time_table smooth = fit(&grid, &rows, &how);
+    how.bend_limit = 0.02;
+    clv_time_table sharp = fit(&grid, &rows, &how);
+    smooth_off = fabs(log(smooth.ns[7] / smooth.ns[8]) / log(ns[7] / ns[8]) - 1);
+    sharp_off = fabs(log(sharp.ns[7] / sharp.ns[8]) / log(ns[7] / ns[8]) - 1);
+    cr_expect_lt(sharp_off, 0.1, "%g", sharp_off);
+    cr_expect_gt(smooth_off, 0.3, "%g", smooth_off);
+}
+
+Test(table_fit, times_that_are_pooled_do_not_fall)
+{
+    clv_grid grid = grid_of();
+    clv_table_fit how = form_of(&grid);
+    clv_fit_rows rows = some_rows(false);
+    double *ns = CLV_NEW_ARRAY(arena, double, N_ROWS);
+    for (int i = 0; i < N_ROWS; i++) /* few of the second size are slow */
+        ns[i] = rows.ns[i] * (rows.at[2 * i + 1] < 64 ? 5 : 1);
+    rows.ns = ns;
+    clv_time_table pooled = fit(&grid, &rows, &how);
+    must_not_fall(&pooled);
+    how.pooling = CLV_POOL_NONE;
+    clv_time_table as_measured = fit(&grid, &rows, &how);
+    cr_expect_lt(as_measured.ns[2], 0.8 * as_measured.ns[1], "%g %g", as_measured.ns[1],
+                 as_measured.ns[2]);
 }
 
 Test(table_fit, any_times_are_made_monotone)

@@ -114,6 +114,27 @@ Test(kernel_times, a_batch_reads_as_many_second_operands)
     cr_expect_gt(ns_of(&many, CLV_DT_BFLOAT16), 10 * ns_of(&one, CLV_DT_BFLOAT16));
 }
 
+/* The cache of an L40S holds them, but a model has more of them. */
+Test(kernel_times, weights_come_from_memory)
+{
+    const char *configs = TEST_SOURCE_DIR "/configs";
+    clv_error err = { 0 };
+    cr_assert_eq(clv_device_load("l40s", configs, arena, &device, &err), CLV_OK);
+    cr_assert_eq(clv_device_load_times(&device, configs, arena, &err), CLV_OK, "%s", err.message);
+    for (int64_t n = 128; n <= 8192; n *= 2) {
+        clv_kernel_shape p = product(1, n, 4096);
+        clv_roofline floor = floor_of();
+        double ns, moves = 1e9 * 2 * 4096 * (double)n / device.memory_bytes_per_s;
+        cr_assert(clv_kernel_times_ns(device.times, &p, CLV_DT_BFLOAT16, &floor, &ns));
+        cr_expect_geq(ns, moves, "%g", (double)n);
+        cr_expect_leq(ns, 6000 + 1.3 * moves, "%g: %g, %g", (double)n, ns, moves);
+    }
+    const clv_roofline floor = { 1e15, 1e12, 1000000 };
+    cr_expect_float_eq(clv_roofline_ns(&floor, (clv_kernel_work){ 0, 3e6, 2e6 }), 2e6 / 1e3, 1e-6);
+    cr_expect_float_eq(clv_roofline_ns(&floor, (clv_kernel_work){ 0, 4e6, 2e6 }), 3e6 / 1e3, 1e-6);
+    cr_expect_float_eq(clv_roofline_ns(&floor, (clv_kernel_work){ 4e9, 3e6, 2e6 }), 4e3, 1e-6);
+}
+
 /* -- monotone -- */
 
 static int64_t any_size(int bits) { return (int64_t)exp2(rand() % (bits * 64) / 64.0); }

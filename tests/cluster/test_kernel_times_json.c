@@ -51,6 +51,19 @@ Test(kernel_times_json, a_table_reads_back)
     cr_expect_not(clv_memory_ns(t, 1, &ns));
 }
 
+Test(kernel_times_json, only_what_is_in_the_cache_may_fall)
+{
+    clv_kernel_times *t = NULL;
+    clv_error err = { 0 };
+    cr_assert_eq(parse(FILE_OF("{\"kernel\": \"product_cached\", " TYPES AXES
+                               "\"us\": [1, 3, 2, 0.5, 2, 3]}"),
+                       &t, &err),
+                 CLV_OK, "%s", err.message);
+    cr_expect_eq(t->at[0].kind, CLV_TIMED_PRODUCT_CACHED);
+    refused(FILE_OF(PRODUCT AXES "\"us\": [1, 3, 2, 0.5, 2, 3]}"),
+            "t.json: tables[0].us[2] is 2, expected at least the 3 of us[1]");
+}
+
 Test(kernel_times_json, of_what)
 {
     refused(FILE_OF("{\"kernel\": \"sort\", \"axes\": {}, \"us\": [1]}"),
