@@ -17,7 +17,7 @@
 #define CLV_SOLVE_BRIEF_FIRST  30000000
 /* Work of forward checking where it may not end: a tenth of a second; the same briefly. */
 #define CLV_SOLVE_SMALL_WORK       50000000
-#define CLV_SOLVE_BRIEF_SMALL_WORK 5000000
+#define CLV_SOLVE_BRIEF_SMALL_WORK 1000000
 #define CLV_SOLVE_SMALL_NAME       "forward checking"
 /* Rounds of the bound in a stage of bound and reduction, at most. */
 #define CLV_SOLVE_STAGE_ROUNDS 1200
