@@ -222,8 +222,8 @@ const char *clv_show_range(char buf[static 80], int64_t min, int64_t max)
     return buf;
 }
 
-#define DIGITS       4 /* of counts, which are exact */
-#define DIGITS_TIMED 3 /* of times and rates, which are not */
+#define DIGITS           4 /* of counts, which are exact */
+#define DIGITS_PREDICTED 3 /* of times, rates and memory, which are not */
 
 /* How many digits behind the point make so many in all, after rounding. */
 static int decimals_of(double v, int digits)
@@ -250,10 +250,20 @@ static const char *show(char *buf, double v, double step, const char *const *uni
     return buf;
 }
 
-const char *clv_show_bytes(char buf[static 32], int64_t bytes)
+static const char *show_bytes(char *buf, int64_t bytes, int digits)
 {
     static const char *const u[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-    return show(buf, (double)bytes, 1024, u, 7, DIGITS);
+    return show(buf, (double)bytes, 1024, u, 7, digits);
+}
+
+const char *clv_show_bytes(char buf[static 32], int64_t bytes)
+{
+    return show_bytes(buf, bytes, DIGITS);
+}
+
+const char *clv_show_memory(char buf[static 32], int64_t bytes)
+{
+    return show_bytes(buf, bytes, DIGITS_PREDICTED);
 }
 
 const char *clv_show_flops(char buf[static 32], double flops)
@@ -265,13 +275,13 @@ const char *clv_show_flops(char buf[static 32], double flops)
 const char *clv_show_time(char buf[static 32], int64_t ns)
 {
     static const char *const u[] = { "ns", "us", "ms", "s" };
-    return show(buf, (double)ns, 1000, u, 4, DIGITS_TIMED);
+    return show(buf, (double)ns, 1000, u, 4, DIGITS_PREDICTED);
 }
 
 const char *clv_show_number(char buf[static 32], double v)
 {
-    int decimals = decimals_of(v, DIGITS_TIMED);
-    for (double a = fabs(v); a > 0 && a < 1 - 0.5 * pow(10, -DIGITS_TIMED) && decimals < 12;
+    int decimals = decimals_of(v, DIGITS_PREDICTED);
+    for (double a = fabs(v); a > 0 && a < 1 - 0.5 * pow(10, -DIGITS_PREDICTED) && decimals < 12;
          a *= 10)
         decimals++;
     snprintf(buf, 32, fabs(v) < 1e15 ? "%.*f" : "%.*e", decimals, v);

@@ -35,6 +35,7 @@ const char *clv_show_range(char buf[static 80], int64_t min, int64_t max);
  * "123.4 GFLOP", "2.71 ms". buf >= 32 bytes.
  * Return buf. */
 const char *clv_show_bytes(char buf[static 32], int64_t bytes);
+const char *clv_show_memory(char buf[static 32], int64_t bytes); /* predicted */
 const char *clv_show_flops(char buf[static 32], double flops);
 const char *clv_show_time(char buf[static 32], int64_t ns);
 /* Without a unit: "37.7" "1234" "0.0125", as many digits as the times beside it. */

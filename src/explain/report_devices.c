@@ -149,7 +149,7 @@ static const char *cell_gaps(clv_text *text, const clv_plan_device *d)
         gaps -= d->workspace_bytes;
     if (gaps >= 0 && d->in_flight_bytes > 0)
         gaps -= d->in_flight_bytes;
-    return clv_cell_bytes(text, gaps);
+    return clv_cell_memory(text, gaps);
 }
 
 static bool keeps_alike(const clv_plan_device *a, const clv_plan_device *b)
@@ -234,9 +234,11 @@ static void put_states(const clv_plan *plan, clv_text *text)
 
 void clv_report_memory(const clv_plan *plan, clv_text *text)
 {
-    static const char *const titles[] = { "memory of",  ">weights", ">activations",
-                                          ">workspace", ">gaps",    ">peak",
-                                          ">capacity",  ">used",    ">in flight" };
+    static const char *const titles[] = { "memory", ">weights", ">activations", ">workspace",
+                                          ">gaps",  ">peak",    ">capacity",    ">used" };
+    static const char *const with_flight[] = { "memory",     ">weights",   ">activations",
+                                               ">workspace", ">in flight", ">peak",
+                                               ">capacity",  ">used" };
     bool known = false, in_flight = false;
 
     for (int32_t i = 0; i < plan->n_devices; i++) {
@@ -249,14 +251,14 @@ void clv_report_memory(const clv_plan *plan, clv_text *text)
     }
     if (!known)
         return;
-    clv_table table = clv_table_of(titles, in_flight ? 9 : 8);
+    clv_table table = clv_table_of(in_flight ? with_flight : titles, 8);
     for (int32_t i = 0; i < plan->n_devices; i++) {
         const clv_plan_device *d = tightest(plan, i);
         const char *capacity = NULL, *used = NULL;
         if (!clv_report_is_shown(plan, i))
             continue;
         if (d->capacity_bytes > 0)
-            capacity = clv_cell_bytes(text, d->capacity_bytes);
+            capacity = clv_cell_memory(text, d->capacity_bytes);
         if (d->capacity_bytes > 0 && d->peak_bytes >= 0) {
             used = clv_arena_printf(text->arena, "%.1f %%",
                                     100 * (double)d->peak_bytes / (double)d->capacity_bytes);
@@ -264,11 +266,12 @@ void clv_report_memory(const clv_plan *plan, clv_text *text)
         }
         clv_table_row(&table, text,
                       (const char *[]){ clv_report_devices_name(plan, i, text),
-                                        clv_cell_bytes(text, d->weight_bytes),
-                                        clv_cell_bytes(text, d->activation_bytes),
-                                        clv_cell_bytes(text, d->workspace_bytes),
-                                        cell_gaps(text, d), clv_cell_bytes(text, d->peak_bytes),
-                                        capacity, used, clv_cell_bytes(text, d->in_flight_bytes) });
+                                        clv_cell_memory(text, d->weight_bytes),
+                                        clv_cell_memory(text, d->activation_bytes),
+                                        clv_cell_memory(text, d->workspace_bytes),
+                                        in_flight ? clv_cell_memory(text, d->in_flight_bytes)
+                                                  : cell_gaps(text, d),
+                                        clv_cell_memory(text, d->peak_bytes), capacity, used });
     }
     clv_text_printf(text, "\n");
     clv_table_write(&table, text);

@@ -12,22 +12,19 @@
 
 /* -- in words -- */
 
-/* Text that goes on in lines below a label as wide as those of the report's other lines. */
-#define LABEL "            "
-
 /* A phrase behind those before it, on a line of its own where it does not fit; *column is where
  * the line ends. */
 static void put_phrase(clv_text *text, const char *phrase, int32_t *column)
 {
-    int32_t n = clv_show_width(phrase), label = (int32_t)strlen(LABEL);
+    int32_t n = clv_show_width(phrase), label = CLV_LABEL_COLUMNS;
 
     if (*column == label) {
         clv_text_printf(text, "%s", phrase);
-    } else if (*column + n + 2 <= CLV_REPORT_WIDTH) {
+    } else if (*column + n + 3 <= CLV_REPORT_WIDTH) { /* and a comma behind it */
         clv_text_printf(text, ", %s", phrase);
         n += 2;
     } else {
-        clv_text_printf(text, ",\n" LABEL "%s", phrase);
+        clv_text_printf(text, ",\n%*s%s", CLV_LABEL_COLUMNS, "", phrase);
         *column = label;
     }
     *column += n;
@@ -35,7 +32,7 @@ static void put_phrase(clv_text *text, const char *phrase, int32_t *column)
 
 static void put_found(const clv_plan *plan, clv_text *text)
 {
-    int32_t column = (int32_t)strlen(LABEL);
+    int32_t column = CLV_LABEL_COLUMNS;
 
     if (plan->n_found == 0)
         return;
@@ -62,10 +59,10 @@ static void put_uneven(const clv_plan *plan, clv_text *text)
 
     if (n == 0)
         return;
-    clv_text_printf(text,
-                    "uneven      %d tensor%s in parts of unequal size; specs cannot say "
-                    "it,\n" LABEL "the model's metadata does:\n",
-                    (int)n, n == 1 ? "" : "s");
+    clv_text_labelled(text, "uneven",
+                      "%d tensor%s in parts of unequal size; specs cannot say it, the model's "
+                      "metadata does:",
+                      (int)n, n == 1 ? "" : "s");
     for (int32_t i = 0; i < n && i < UNSAID_SHOWN; i++)
         clv_text_printf(text, "  %s: axis %d in %s\n", clv_cell_short(text, plan->uneven[i].tensor),
                         (int)plan->uneven[i].dim, clv_cell_short(text, plan->uneven[i].sizes));
@@ -87,17 +84,16 @@ void clv_report_mesh(const clv_plan *plan, clv_text *text)
     clv_text_printf(text, "\nmesh        %s: each stage has %d devices, which share its tensors\n",
                     clv_cell_name(text, form), (int)plan->mesh_devices);
     if (plan->overlap > 0)
-        clv_text_printf(text,
-                        "overlap     %.3g %% of the bytes of collectives are taken to pass beside "
-                        "compute\n",
-                        100 * plan->overlap);
+        clv_text_labelled(text, "overlap",
+                          "%.3g %% of the bytes of collectives are taken to pass beside compute",
+                          100 * plan->overlap);
     put_found(plan, text);
     put_uneven(plan, text);
     if (n_partial > 0)
-        clv_text_printf(text,
-                        "partial     %d tensor%s made as parts of a sum, which specs cannot say; "
-                        "the model's\n" LABEL "metadata does, and collectives below reduce them\n",
-                        (int)n_partial, n_partial == 1 ? "" : "s");
+        clv_text_labelled(text, "partial",
+                          "%d tensor%s made as parts of a sum, which specs cannot say; the "
+                          "model's metadata does, and collectives below reduce them",
+                          (int)n_partial, n_partial == 1 ? "" : "s");
 }
 
 /* -- collectives -- */

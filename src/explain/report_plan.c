@@ -51,21 +51,24 @@ static const char *show_outcome(report *r)
     return text ? text : "";
 }
 
-/* Names are cut only where the line would be too wide: the longer one, or both alike. */
+/* Two lines where names are too wide for one; cut only where they are too wide for a line of their
+ * own: the longer one, or both alike. */
 static void put_head(report *r)
 {
     const char *end = show_outcome(r);
     const char *model = r->plan->model ? r->plan->model : "?";
     const char *cluster = r->plan->cluster ? r->plan->cluster : "?";
-    int32_t room = CLV_REPORT_WIDTH - clv_show_width(end) - (int32_t)strlen(" on : ");
     int32_t model_width = clv_show_width(clv_cell_name(&r->text, model));
     int32_t cluster_width = clv_show_width(clv_cell_name(&r->text, cluster));
+    int32_t room = CLV_REPORT_WIDTH - (int32_t)strlen(" on :");
+    bool apart = model_width + cluster_width + 1 + clv_show_width(end) > room;
 
     if (cluster_width > room - model_width && cluster_width > room / 2)
         cluster_width = model_width > room / 2 ? room / 2 : room - model_width;
-    clv_text_printf(&r->text, "%s on %s: %s\n",
+    clv_text_printf(&r->text, "%s on %s:%s%s\n",
                     clv_cell_str_cut(&r->text, clv_str_of(model), room - cluster_width),
-                    clv_cell_str_cut(&r->text, clv_str_of(cluster), cluster_width), end);
+                    clv_cell_str_cut(&r->text, clv_str_of(cluster), cluster_width),
+                    apart ? "\n" : " ", end);
 }
 
 /* Why the search stopped, for people. NULL: a word that is not ours. */
@@ -150,11 +153,10 @@ static void put_order(report *r)
         n_backward += p->backward_op[i];
     if (!fits(p) || n_backward == 0 || p->microbatches < 1)
         return;
-    clv_text_printf(
-        &r->text,
-        "training    %d operators backward, in 1F1B order: a stage keeps at most as many "
-        "micro-batches\n            as there are stages from it to the last\n",
-        n_backward);
+    clv_text_labelled(&r->text, "training",
+                      "%d operators backward, in 1F1B order: a stage keeps at most as many "
+                      "micro-batches as there are stages from it to the last",
+                      n_backward);
     for (int32_t s = 0; s < p->n_stages && p->n_stages <= ORDER_STAGES; s++) {
         char line[CLV_REPORT_WIDTH + 1] = "";
         int32_t n = 0, room = CLV_REPORT_WIDTH - (int32_t)strlen("            stage 00: ...");

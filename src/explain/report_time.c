@@ -82,37 +82,6 @@ static int64_t run_of(const clv_plan *plan)
                                                                     : plan->latency_ns;
 }
 
-static void put_devices(const clv_plan *plan, clv_text *text)
-{
-    static const char *const titles[] = { "time of",        ">compute", ">memory", ">launch",
-                                          ">communication", ">idle",    ">all" };
-    static const char *const with_host[] = { "time of",        ">compute", ">memory", ">launch",
-                                             ">communication", ">idle",    ">host",   ">all" };
-    bool waits = plan->host_ns > 0;
-    clv_table table = clv_table_of(waits ? with_host : titles, waits ? 8 : 7);
-    total *of = CLV_NEW_ARRAY(text->arena, total, plan->n_devices);
-    text->failed |= !of;
-    if (!of)
-        return;
-    for (int32_t i = 0; i < plan->n_kernels; i++)
-        add(&of[plan->kernels[i].device], &plan->kernels[i]);
-    for (int32_t d = 0; d < plan->n_devices; d++) {
-        const char *cells[8] = { NULL };
-        int64_t run = run_of(plan), known = time_of(&of[d]) + plan->host_ns;
-        if (!clv_report_is_shown(plan, d))
-            continue;
-        cells[0] = clv_report_devices_name(plan, d, text);
-        for (int32_t c = 0; c < CLV_N_TIME_CAUSES; c++)
-            cells[1 + c] = clv_cell_time(text, of[d].ns[c]);
-        cells[5] = clv_cell_time(text, run > known ? run - known : 0);
-        cells[6] = clv_cell_time(text, plan->host_ns);
-        cells[waits ? 7 : 6] = clv_cell_time(text, run > known ? run : known);
-        clv_table_row(&table, text, cells);
-    }
-    clv_text_printf(text, "\n");
-    clv_table_write(&table, text);
-}
-
 /* -- by kind -- */
 
 /* More time first; then as in the plan. */
@@ -143,24 +112,72 @@ static int32_t find_kinds(const clv_plan *plan, total kinds[static KINDS_MAX])
     return n;
 }
 
-static void put_kinds(const clv_plan *plan, int64_t all, clv_text *text)
+/* -- both -- */
+
+typedef struct {
+    const clv_plan *plan;
+    clv_text *text;
+    clv_table table;
+    bool waits; /* for the host: a column more */
+} causes;
+
+/* By cause, in a row; idle and host "": of kinds, which have neither. */
+static void put_causes(causes *c, const char *name, const total *t, const char *idle,
+                       const char *host, int64_t all)
 {
-    static const char *const titles[] = { "kernels", ">number",        ">time",
-                                          ">share",  ">compute",       ">memory",
-                                          ">launch", ">communication", "rests on" };
-    clv_table table = clv_table_of(titles, 9);
-    total kinds[KINDS_MAX];
-    int32_t n = find_kinds(plan, kinds);
-    for (int32_t i = 0; i < n; i++) {
-        const char *cells[9] = { clv_cell_name(text, kinds[i].first->kind),
-                                 clv_cell_count(text, kinds[i].n),
-                                 clv_cell_time(text, time_of(&kinds[i])),
-                                 cell_share(text, time_of(&kinds[i]), all) };
-        for (int32_t c = 0; c < CLV_N_TIME_CAUSES; c++)
-            cells[4 + c] = kinds[i].ns[c] > 0 ? clv_cell_time(text, kinds[i].ns[c]) : "";
-        cells[8] = cell_basis(text, kinds[i].basis_ns);
-        clv_table_row(&table, text, cells);
+    const char *cells[8] = { name };
+    for (int32_t i = 0; i < CLV_N_TIME_CAUSES; i++)
+        cells[1 + i] = t->ns[i] > 0 || *idle ? clv_cell_time(c->text, t->ns[i]) : "";
+    cells[5] = idle;
+    cells[6] = host;
+    cells[c->waits ? 7 : 6] = clv_cell_time(c->text, all);
+    clv_table_row(&c->table, c->text, cells);
+}
+
+static void put_devices(causes *c)
+{
+    const clv_plan *plan = c->plan;
+    total *of = CLV_NEW_ARRAY(c->text->arena, total, plan->n_devices);
+    c->text->failed |= !of;
+    for (int32_t i = 0; of && i < plan->n_kernels; i++)
+        add(&of[plan->kernels[i].device], &plan->kernels[i]);
+    for (int32_t d = 0; of && d < plan->n_devices; d++) {
+        int64_t run = run_of(plan), known = time_of(&of[d]) + plan->host_ns;
+        if (!clv_report_is_shown(plan, d))
+            continue;
+        put_causes(c, clv_report_devices_name(plan, d, c->text), &of[d],
+                   clv_cell_time(c->text, run > known ? run - known : 0),
+                   clv_cell_time(c->text, plan->host_ns), run > known ? run : known);
     }
+}
+
+/* Where time goes: of devices, then of kinds of kernels on all of them. */
+static void put_time(const clv_plan *plan, const total *kinds, int32_t n, clv_text *text)
+{
+    static const char *const titles[] = { "time",           ">compute", ">memory", ">launch",
+                                          ">communication", ">idle",    ">all" };
+    static const char *const with_host[] = { "time",           ">compute", ">memory", ">launch",
+                                             ">communication", ">idle",    ">host",   ">all" };
+    bool waits = plan->host_ns > 0;
+    causes c = { plan, text, clv_table_of(waits ? with_host : titles, waits ? 8 : 7), waits };
+    put_devices(&c);
+    for (int32_t i = 0; i < n; i++)
+        put_causes(&c, clv_cell_name(text, kinds[i].first->kind), &kinds[i], "", "",
+                   time_of(&kinds[i]));
+    clv_text_printf(text, "\n");
+    clv_table_write(&c.table, text);
+}
+
+static void put_kinds(const total *kinds, int32_t n, int64_t all, clv_text *text)
+{
+    static const char *const titles[] = { "kernels", ">number", ">share", "rests on" };
+    clv_table table = clv_table_of(titles, 4);
+    for (int32_t i = 0; i < n; i++)
+        clv_table_row(&table, text,
+                      (const char *[]){ clv_cell_name(text, kinds[i].first->kind),
+                                        clv_cell_count(text, kinds[i].n),
+                                        cell_share(text, time_of(&kinds[i]), all),
+                                        cell_basis(text, kinds[i].basis_ns) });
     clv_text_printf(text, "\n");
     clv_table_write(&table, text);
 }
@@ -208,9 +225,9 @@ static int32_t find_groups(const clv_plan *plan, clv_arena *arena, total **ret)
 
 static void put_dearest(const clv_plan *plan, int64_t all, clv_text *text)
 {
-    static const char *const titles[] = { "dearest kernels", "kind",     ">number", ">each",
-                                          ">share",          "bound by", "rests on" };
-    clv_table table = clv_table_of(titles, 7);
+    static const char *const titles[] = { "dearest kernels", "kind",   ">number",
+                                          ">each",           ">share", "bound by" };
+    clv_table table = clv_table_of(titles, 6);
     total *groups = NULL;
     int32_t n = find_groups(plan, text->arena, &groups);
     text->failed |= n < 0;
@@ -223,8 +240,7 @@ static void put_dearest(const clv_plan *plan, int64_t all, clv_text *text)
                               clv_cell_short(text, g->first->kind), clv_cell_count(text, g->n),
                               clv_cell_time(text, sum_of(g->first->ns, CLV_N_TIME_CAUSES)),
                               cell_share(text, time_of(g), all),
-                              clv_time_cause_name((clv_time_cause)cause),
-                              cell_basis(text, g->basis_ns) });
+                              clv_time_cause_name((clv_time_cause)cause) });
     }
     clv_text_printf(text, "\n");
     clv_table_write(&table, text);
@@ -245,8 +261,10 @@ void clv_report_time(const clv_plan *plan, clv_text *text)
     total all = sum_kernels(plan);
     if (plan->n_kernels == 0)
         return;
-    put_devices(plan, text);
-    put_kinds(plan, time_of(&all), text);
+    total kinds[KINDS_MAX];
+    int32_t n = find_kinds(plan, kinds);
+    put_time(plan, kinds, n, text);
+    put_kinds(kinds, n, time_of(&all), text);
     put_dearest(plan, time_of(&all), text);
 }
 

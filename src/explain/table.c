@@ -6,8 +6,8 @@
 /* Two spaces between columns. Widths are counted in characters, not bytes. */
 
 #define GAP        2
-#define NAME_LEAST 12 /* the first column is never cut below this */
-#define WORD_MOST  24 /* the other columns of words are cut to this */
+#define NAME_LEAST 8  /* the first column is never cut below this */
+#define WORD_MOST  14 /* the other columns of words are cut to this */
 
 static const char *cell_text(const char *cell) { return cell ? cell : "-"; }
 

@@ -7,6 +7,8 @@
 #include "base/show.h"
 #include "base/units.h"
 
+static bool starts_character(char c) { return ((unsigned char)c & 0xc0) != 0x80; }
+
 static bool make_room(clv_text *text, size_t more)
 {
     if (text->failed || more < text->cap - text->n)
@@ -32,12 +34,11 @@ void clv_text_add(clv_text *text, const char *bytes, size_t n)
     text->at[text->n] = '\0';
 }
 
-void clv_text_printf(clv_text *text, const char *fmt, ...)
+static void text_vprintf(clv_text *text, const char *fmt, va_list args)
 {
-    va_list args, again;
+    va_list again;
     size_t room = text->failed ? 0 : text->cap - text->n;
 
-    va_start(args, fmt);
     va_copy(again, args);
     int n = vsnprintf(room > 0 ? text->at + text->n : NULL, room, fmt, args);
     if (n >= 0 && make_room(text, (size_t)n)) {
@@ -46,7 +47,53 @@ void clv_text_printf(clv_text *text, const char *fmt, ...)
         text->n += (size_t)n;
     }
     va_end(again);
+}
+
+void clv_text_printf(clv_text *text, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    text_vprintf(text, fmt, args);
     va_end(args);
+}
+
+/* Lines of words, the first and all others in the column of labels. */
+static void wrap(clv_text *text, const char *words)
+{
+    int32_t column = CLV_LABEL_COLUMNS;
+
+    for (const char *word = words; *word;) {
+        const char *end = word + strcspn(word, " ");
+        int32_t width = 0;
+        for (const char *c = word; c < end; c++)
+            width += starts_character(*c);
+        if (word > words && column + 1 + width > CLV_REPORT_WIDTH) {
+            clv_text_printf(text, "\n%*s", CLV_LABEL_COLUMNS, "");
+            column = CLV_LABEL_COLUMNS;
+        } else if (word > words) {
+            clv_text_add(text, " ", 1);
+            column++;
+        }
+        clv_text_add(text, word, (size_t)(end - word));
+        column += width;
+        word = end + strspn(end, " ");
+    }
+    clv_text_add(text, "\n", 1);
+}
+
+void clv_text_labelled(clv_text *text, const char *label, const char *fmt, ...)
+{
+    clv_text words = { .arena = text->arena };
+    va_list args;
+
+    va_start(args, fmt);
+    text_vprintf(&words, fmt, args);
+    va_end(args);
+    text->failed |= words.failed;
+    clv_text_printf(text, "%-*s", CLV_LABEL_COLUMNS, label);
+    if (!text->failed)
+        wrap(text, clv_text_end(&words));
 }
 
 const char *clv_text_end(clv_text *text)
@@ -65,8 +112,6 @@ const char *clv_show_name(clv_arena *arena, clv_str name)
         clv_show(out, size, name.at, (size_t)name.n);
     return out;
 }
-
-static bool starts_character(char c) { return ((unsigned char)c & 0xc0) != 0x80; }
 
 int32_t clv_show_width(const char *text)
 {
@@ -93,7 +138,7 @@ const char *clv_show_name_cut(clv_arena *arena, clv_str name, int32_t columns)
 
     if (width <= columns)
         return shown;
-    int32_t head = (columns - 3) / 2, tail = columns - 3 - head;
+    int32_t head = (columns - 3) / 3, tail = columns - 3 - head; /* ends say more than beginnings */
     const char *head_end = skip_characters(shown, head);
     return clv_arena_printf(arena, "%.*s...%s", (int)(head_end - shown), shown,
                             skip_characters(shown, width - tail));
@@ -111,6 +156,11 @@ const char *clv_text_keep(clv_text *text, const char *shown)
 const char *clv_cell_bytes(clv_text *text, int64_t bytes)
 {
     return bytes < 0 ? NULL : clv_text_keep(text, clv_show_bytes((char[32]){ 0 }, bytes));
+}
+
+const char *clv_cell_memory(clv_text *text, int64_t bytes)
+{
+    return bytes < 0 ? NULL : clv_text_keep(text, clv_show_memory((char[32]){ 0 }, bytes));
 }
 
 const char *clv_cell_flops(clv_text *text, int64_t flops)

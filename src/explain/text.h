@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-#define CLV_REPORT_WIDTH 100 /* columns of a report; only names that must be exact go over it */
+#define CLV_REPORT_WIDTH 80 /* columns of a report; only names that must be exact go over it */
 
 typedef struct {
     clv_arena *arena;
@@ -23,13 +23,18 @@ typedef struct {
 /* Add to the end of the text. Amortised O(n). */
 void clv_text_add(clv_text *text, const char *bytes, size_t n);
 void clv_text_printf(clv_text *text, const char *fmt, ...) CLV_PRINTF(2, 3);
+/* A line, or several, of a label of at most 11 characters and a sentence behind it in a column of
+ * its own, cut at spaces; words that are wider than a line are not cut. */
+void clv_text_labelled(clv_text *text, const char *label, const char *fmt, ...) CLV_PRINTF(3, 4);
+#define CLV_LABEL_COLUMNS 12
 /* NULL when out of memory; "" when nothing was added. */
 const char *clv_text_end(clv_text *text);
 
 /* A name as it may be shown: control characters and broken UTF-8 as \xNN. In the arena, NULL when
  * there is no memory. O(n). */
 const char *clv_show_name(clv_arena *arena, clv_str name);
-/* Like it, the middle replaced by "..." where it has more than columns (at least 5) characters. */
+/* Like it, what is behind the first third replaced by "..." where it has more than columns (at
+ * least 5) characters. */
 const char *clv_show_name_cut(clv_arena *arena, clv_str name, int32_t columns);
 /* Characters of valid UTF-8. */
 int32_t clv_show_width(const char *text);
@@ -40,6 +45,7 @@ int32_t clv_show_width(const char *text);
 const char *clv_text_keep(clv_text *text, const char *shown);
 /* NULL where the number is not known (below 0), which a table shows as "-". */
 const char *clv_cell_bytes(clv_text *text, int64_t bytes);
+const char *clv_cell_memory(clv_text *text, int64_t bytes); /* as predicted */
 const char *clv_cell_flops(clv_text *text, int64_t flops);
 const char *clv_cell_time(clv_text *text, int64_t ns);
 /* Any whole number. */

@@ -50,7 +50,7 @@ Test(report_mesh, a_mesh_has_one_line_in_each_table)
     mesh_in_order();
     says("\nd0-3    h100      0          3");
     says("\nd4-7    h100      1          2");
-    says("\nd0-3         100 B         20 B");
+    says("\nd0-3      100 B         20 B");
     says("\nact                d0-3  d4-7");
     says("  bytes of each  ");
     says("4 transfers, 8.000 KiB a run");

@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "explain/table.h"
 
@@ -19,11 +20,11 @@ Test(text, a_name_that_fits_is_shown_as_it_is)
     cr_expect_str_eq(clv_show_name(arena, clv_str_of("")), "");
 }
 
-/* 10 columns: 3 + "..." + 4 */
+/* 10 columns: 2 + "..." + 5 */
 Test(text, a_long_name_loses_its_middle)
 {
-    cr_expect_str_eq(clv_show_name_cut(arena, clv_str_of("0123456789abcdef"), 10), "012...cdef");
-    cr_expect_str_eq(clv_show_name_cut(arena, clv_str_of("äöüäöüäöüäöü"), 7), "äö...öü");
+    cr_expect_str_eq(clv_show_name_cut(arena, clv_str_of("0123456789abcdef"), 10), "01...bcdef");
+    cr_expect_str_eq(clv_show_name_cut(arena, clv_str_of("äöüäöüäöüäöü"), 7), "ä...äöü");
 }
 
 Test(text, what_is_not_printable_is_escaped)
@@ -60,7 +61,7 @@ Test(text, columns_are_as_wide_as_they_need)
                                        "longer  100  -\n");
 }
 
-/* Beside the others, 41 of 100 columns are left for the first: 60 characters are too many. */
+/* Beside the others, 21 of 80 columns are left for the first: 60 characters are too many. */
 Test(text, a_table_of_whole_names_cuts_none)
 {
     static const char *const titles[] = { "name", "of words", ">n" };
@@ -74,9 +75,26 @@ Test(text, a_table_of_whole_names_cuts_none)
     clv_table_row(&table, &t, (const char *[]){ "short", word, "1" });
     clv_table_row(&table, &t, (const char *[]){ sixty, "x", "2" });
     clv_table_write(&table, &t);
-    snprintf(wanted, sizeof wanted, "%-41s  %-54s  n\n%s\n%-41s  %-54s  1\n%s\n%-41s  %-54s  2\n",
+    snprintf(wanted, sizeof wanted, "%-21s  %-54s  n\n%s\n%-21s  %-54s  1\n%s\n%-21s  %-54s  2\n",
              "name", "of words", sixty, "short", word, sixty, "", "x");
     cr_expect_str_eq(clv_text_end(&t), wanted);
+}
+
+Test(text, lines_are_cut_at_spaces)
+{
+    clv_text t = { .arena = arena }, none = { .arena = arena };
+    char words[200] = "";
+    for (int i = 0; i < 14; i++)
+        strcat(words, i ? " 0123456789" : "é12345678"); /* 9 characters, 10 bytes */
+    clv_text_labelled(&t, "label", "%s", words);
+    /* 12 + 9 + 5 * 11 are 76 */
+    cr_expect_str_eq(
+        clv_text_end(&t),
+        "label       é12345678 0123456789 0123456789 0123456789 0123456789 0123456789\n"
+        "            0123456789 0123456789 0123456789 0123456789 0123456789 0123456789\n"
+        "            0123456789 0123456789\n");
+    clv_text_labelled(&none, "empty", "%s", "");
+    cr_expect_str_eq(clv_text_end(&none), "empty       \n");
 }
 
 Test(text, remembers_that_memory_ran_out)
