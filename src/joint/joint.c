@@ -38,11 +38,13 @@ static clv_status plan_whole_operators(clv_joint *j, clv_error *err)
     if (req.stages > 0)
         req.devices = j->cluster->n_devices;
     req.terse = true;
+    if (j->any && j->best.outcome == CLV_FITS) /* no slower one is of use */
+        req.search.enough_ns = j->best.ns + 1;
     if (j->n_shapes > 0 && *deadline_ns > 0) /* the other half of the time is for shards */
         *deadline_ns -= (*deadline_ns - clv_now_ns()) / 2;
     CLV_TRY(clv_stages_plan(&req, j->analysis, j->arena, &plan, err));
     clv_score made = clv_joint_score(plan);
-    if (clv_score_is_better(&made, j->any, &j->best)) {
+    if (!j->any || !clv_score_is_better(&j->best, true, &made)) { /* of equals, the simpler */
         j->any = true;
         j->best = made;
         j->plain = plan;
@@ -84,13 +86,25 @@ static clv_status try_without_tensor_rules(clv_joint *j, clv_error *err)
     return clv_joint_try_shapes(j, err);
 }
 
+/* By latency meshes come first: most models are so much faster on one that the bound of stages of
+ * whole operators says at once that these are of no use. Not where any plan will do, or within a
+ * deadline, as they are sure to find one soon. */
+static bool meshes_first(const clv_joint *j)
+{
+    const clv_partition_options *o = &j->req->search;
+    bool asked = o->objective == CLV_LATENCY && o->solve.deadline_ns == 0 && !j->any_will_do;
+    return asked && j->n_shapes > 0;
+}
+
 /* Where rules on tensors leave no choice, the best plan without them is shown. */
 static clv_status try_all(clv_joint *j, clv_error *err)
 {
     CLV_TRY(clv_joint_list_shapes(j, err));
-    if (j->whole)
+    if (j->whole && !meshes_first(j))
         CLV_TRY(plan_whole_operators(j, err));
     CLV_TRY(clv_joint_try_shapes(j, err));
+    if (j->whole && meshes_first(j))
+        CLV_TRY(plan_whole_operators(j, err));
     if (!j->any && j->conflict)
         CLV_TRY(try_without_tensor_rules(j, err));
     return j->any ? CLV_OK : no_shape(j, err);
