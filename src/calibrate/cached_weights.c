@@ -19,10 +19,10 @@ static clv_timed_point point_at(const clv_timed_point *of, const clv_fit_rows *r
 
 bool clv_weights_were_cached(const clv_timed_point *point, const clv_device_kind *device)
 {
-    clv_kernel_work work = clv_timed_point_work(point);
-    double cache = (double)device->cache_bytes, copies = ceil(cache / work.streamed);
     if (point->kind != CLV_TIMED_PRODUCT)
         return false;
+    clv_kernel_work work = clv_timed_point_work(point);
+    double cache = (double)device->cache_bytes, copies = ceil(cache / work.streamed);
     copies = copies < COPIES_MOST ? copies : COPIES_MOST;
     return copies * work.streamed <= cache && work.bytes - work.streamed <= cache;
 }

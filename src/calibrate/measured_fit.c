@@ -13,47 +13,43 @@
 #define LEFT_OUT   5      /* every fifth row */
 #define WIRE_BYTES 262144 /* that a collective moves in as much time, in order of magnitude */
 
-/* How a table is fitted (table_fit.h). */
+/* How a table is fitted: its reference and floor are set for each. */
 typedef struct {
-    double penalty, width;
-    double power; /* rows of experts have a tail of kernels that were chosen badly */
-    double bend_limit, first_part;
-    clv_pooling pooling;
+    clv_table_fit how;
     clv_knots knots;
 } settings;
 
+/* Rows of experts have a tail of kernels that were chosen badly. */
 static const settings of_kind[CLV_N_TIMED] = {
-    [CLV_TIMED_PRODUCT] = { .penalty = 0.05, .width = 0.005, .power = 1 },
-    [CLV_TIMED_CONVOLUTION] = { .penalty = 0.05, .width = 0.02, .power = 1 },
-    [CLV_TIMED_FULL] = { .penalty = 0.01, .width = 0.02, .power = 1 },
-    [CLV_TIMED_PREFILL] = { .penalty = 0.01, .width = 0.02, .power = 1 },
-    [CLV_TIMED_DECODE] = { .penalty = 0.01, .width = 0.02, .power = 1 },
-    [CLV_TIMED_DECODE_GROUPED] = { .penalty = 0.01, .width = 0.02, .power = 1 },
-    [CLV_TIMED_DECODE_SHARED] = { .penalty = 0.01, .width = 0.02, .power = 1 },
-    [CLV_TIMED_EXPERTS] = { .penalty = 0.05, .width = 0.05, .power = 1.6 },
-    [CLV_TIMED_EXPERTS_EVEN] = { .penalty = 0.05, .width = 0.05, .power = 1.6 },
-    [CLV_TIMED_COLLECTIVE] = { .penalty = 0.01, .width = 0.005, .power = 1 },
+    [CLV_TIMED_PRODUCT] = { { .penalty = 0.05, .width = 0.005, .power = 1 }, CLV_KNOTS_FEW },
+    [CLV_TIMED_CONVOLUTION] = { { .penalty = 0.05, .width = 0.02, .power = 1 }, CLV_KNOTS_FEW },
+    [CLV_TIMED_FULL] = { { .penalty = 0.01, .width = 0.02, .power = 1 }, CLV_KNOTS_FEW },
+    [CLV_TIMED_PREFILL] = { { .penalty = 0.01, .width = 0.02, .power = 1 }, CLV_KNOTS_FEW },
+    [CLV_TIMED_DECODE] = { { .penalty = 0.01, .width = 0.02, .power = 1 }, CLV_KNOTS_FEW },
+    [CLV_TIMED_DECODE_GROUPED] = { { .penalty = 0.01, .width = 0.02, .power = 1 }, CLV_KNOTS_FEW },
+    [CLV_TIMED_DECODE_SHARED] = { { .penalty = 0.01, .width = 0.02, .power = 1 }, CLV_KNOTS_FEW },
+    [CLV_TIMED_EXPERTS] = { { .penalty = 0.05, .width = 0.05, .power = 1.6 }, CLV_KNOTS_FEW },
+    [CLV_TIMED_EXPERTS_EVEN] = { { .penalty = 0.05, .width = 0.05, .power = 1.6 }, CLV_KNOTS_FEW },
+    [CLV_TIMED_COLLECTIVE] = { { .penalty = 0.01, .width = 0.005, .power = 1 }, CLV_KNOTS_FEW },
 };
 
 /* Where products are off by more on one in twenty rows left out, they differ from size to size or
  * contradict each other: more numbers are spent on them, and pools have medians. */
 #define FINER_ABOVE 0.25
-static const settings of_finer_products = { .penalty = 0.05,
-                                            .width = 0.02,
-                                            .power = 1,
-                                            .pooling = CLV_POOL_MEDIANS,
-                                            .knots = CLV_KNOTS_FINER };
+static const settings of_finer_products = {
+    { .penalty = 0.05, .width = 0.02, .power = 1, .pooling = CLV_POOL_MEDIANS }, CLV_KNOTS_FINER
+};
 
 /* Where memory cannot explain their times (cached_weights.h), they are two tables, of weights from
  * memory and from the cache. Kernels differ from size to size there, and with the number of rows
  * more than with columns and depth; from the cache times fall where kernels say so. */
-static const settings of_products_by_cache = { .penalty = 0.2,
-                                               .width = 0.02,
-                                               .power = 1,
-                                               .bend_limit = 0.02,
-                                               .first_part = 0.5,
-                                               .pooling = CLV_POOL_MEDIANS,
-                                               .knots = CLV_KNOTS_ALL };
+static const settings of_products_by_cache = { { .penalty = 0.2,
+                                                 .width = 0.02,
+                                                 .power = 1,
+                                                 .bend_limit = 0.02,
+                                                 .first_part = 0.5,
+                                                 .pooling = CLV_POOL_MEDIANS },
+                                               CLV_KNOTS_ALL };
 
 typedef enum { COARSE, FINER, BY_CACHE } form;
 
@@ -134,7 +130,8 @@ static settings settings_of(const group *g, clv_timed kind)
     settings s = g->form == BY_CACHE ? of_products_by_cache
                  : g->form == FINER  ? of_finer_products
                                      : of_kind[kind];
-    s.pooling = clv_timed_kind_of(kind)->falls ? CLV_POOL_NONE : s.pooling;
+    if (clv_timed_kind_of(kind)->falls)
+        s.how.pooling = CLV_POOL_NONE;
     return s;
 }
 
@@ -146,12 +143,6 @@ static clv_status fit_table(const group *g, const clv_device_kind *device, choic
     of.kind = c.cached ? CLV_TIMED_PRODUCT_CACHED : of.kind;
     clv_roofline floor = clv_device_floor(device, of.dtype);
     settings s = settings_of(g, of.kind);
-    clv_table_fit how = { .penalty = s.penalty,
-                          .width = s.width,
-                          .power = s.power,
-                          .first_part = s.first_part,
-                          .bend_limit = s.bend_limit,
-                          .pooling = s.pooling };
     clv_fit_rows rows;
     clv_grid grid;
     const double *ns = NULL;
@@ -168,8 +159,8 @@ static clv_status fit_table(const group *g, const clv_device_kind *device, choic
     if (rows.n == 0)
         return CLV_OK;
     CLV_TRY(clv_measured_knots(of.kind, s.knots, &rows, arena, &grid, err));
-    CLV_TRY(reference_at_knots(&grid, &of, &floor, arena, &how, err));
-    CLV_TRY(clv_table_fit_rows(&grid, &rows, &how, arena, &ns, err));
+    CLV_TRY(reference_at_knots(&grid, &of, &floor, arena, &s.how, err));
+    CLV_TRY(clv_table_fit_rows(&grid, &rows, &s.how, arena, &ns, err));
     return clv_time_table_init(&grid, ns, arena, &ret->table, err);
 }
 
