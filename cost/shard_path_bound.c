@@ -127,36 +127,40 @@ static clv_status walk_path(walk *w, const clv_shard_path *path, int32_t stages,
     return CLV_OK;
 }
 
-/* The way alone, and in each window that is not parted what is beside the way: one stage runs
- * it all. The least is where as many windows are parted as may be, those with the most beside. */
-static clv_status walk_whole(walk *w, const clv_shard_path *path, int32_t stages,
-                             clv_arena *scratch, clv_int128 *ret, clv_error *err)
+/* By window, what is beside the way; *ret_any: something is. */
+static clv_status find_beside(walk *w, const clv_shard_path *path, clv_int128 *beside,
+                              bool *ret_any, clv_error *err)
 {
-    clv_int128 *beside = CLV_NEW_ARRAY(scratch, clv_int128, path->n_windows);
-    if (!beside)
-        return clv_fail_nomem(err, "the longest way");
-    for (int32_t i = 0; i < path->n_windows; i++)
+    *ret_any = false;
+    for (int32_t i = 0; i < path->n_windows; i++) {
         CLV_TRY(sum_of(w, path, i, false, &beside[i], err));
-    qsort(beside, (size_t)path->n_windows, sizeof *beside, clv_compare_int128_down);
-    CLV_TRY(walk_path(w, path, 0, ret, err));
-    for (int32_t i = stages - 1; i < path->n_windows; i++)
-        *ret += beside[i];
+        *ret_any = *ret_any || beside[i] > 0;
+    }
     return CLV_OK;
 }
 
+/* The way alone, and in each window that is not parted what is beside the way: one stage runs
+ * it all. The least is where as many windows are parted as may be, those with the most beside.
+ * Where nothing is beside it, the way is no shorter than what it is dealt out to stages. */
 static clv_status walk_both(walk *w, const clv_shard_path *path, int32_t stages, clv_arena *scratch,
                             clv_int128 *ret, clv_error *err)
 {
-    clv_int128 whole;
+    clv_int128 *beside = CLV_NEW_ARRAY(scratch, clv_int128, path->n_windows), dealt = 0;
+    bool any;
     w->best = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
     w->next = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
     w->left = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
     w->into = CLV_NEW_ARRAY(scratch, clv_int128, CLV_CHOICES_MAX);
-    if (!w->best || !w->next || !w->left || !w->into)
+    if (!beside || !w->best || !w->next || !w->left || !w->into)
         return clv_fail_nomem(err, "the longest way");
-    CLV_TRY(walk_path(w, path, stages, ret, err));
-    CLV_TRY(walk_whole(w, path, stages, scratch, &whole, err));
-    *ret = whole > *ret ? whole : *ret;
+    CLV_TRY(find_beside(w, path, beside, &any, err));
+    if (any)
+        CLV_TRY(walk_path(w, path, stages, &dealt, err));
+    CLV_TRY(walk_path(w, path, 0, ret, err));
+    qsort(beside, (size_t)path->n_windows, sizeof *beside, clv_compare_int128_down);
+    for (int32_t i = stages - 1; i < path->n_windows; i++)
+        *ret += beside[i];
+    *ret = dealt > *ret ? dealt : *ret;
     return CLV_OK;
 }
 
