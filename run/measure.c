@@ -4,14 +4,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "run/run_program.h"
-
-static int by_time(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 static clv_status find_median(clr_measured *m, const clr_model_times *times, size_t n_models,
                               clv_arena *arena, clv_error *err)
@@ -21,7 +15,7 @@ static clv_status find_median(clr_measured *m, const clr_model_times *times, siz
     if (!sorted)
         return clv_fail_nomem(err, "times");
     memcpy(sorted, m->run_s, (size_t)m->n * sizeof *sorted);
-    qsort(sorted, (size_t)m->n, sizeof *sorted, by_time);
+    qsort(sorted, (size_t)m->n, sizeof *sorted, clv_compare_double);
     m->median_s = sorted[(m->n - 1) / 2];
     for (int i = 0; i < m->n && !m->times; i++)
         if (m->run_s[i] <= m->median_s && m->run_s[i] >= m->median_s)

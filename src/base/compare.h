@@ -13,6 +13,13 @@ static inline int clv_compare_int32(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Of two doubles, neither of them NaN, ascending. */
+static inline int clv_compare_double(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 /* Of two int64_t, descending. */
 static inline int clv_compare_int64_down(const void *a, const void *b)
 {

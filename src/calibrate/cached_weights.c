@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 #define COPIES_MOST 5    /* of weights, that a collector rotates */
 #define FASTER_PART 0.01 /* of products, to say that memory cannot explain them */
 #define FEW_ROWS    8    /* of a product that waits for its weights */
@@ -39,12 +41,6 @@ bool clv_faster_than_memory(const clv_timed_point *of, const clv_fit_rows *rows,
     return faster > FASTER_PART * rows->n;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Bytes of weights a nanosecond. */
 static double streaming_rate(const clv_timed_point *of, const clv_fit_rows *rows,
                              const clv_device_kind *device, double *rates)
@@ -57,7 +53,7 @@ static double streaming_rate(const clv_timed_point *of, const clv_fit_rows *rows
             rows->ns[i] > CLV_KERNEL_START_NS)
             rates[n++] = bytes / (rows->ns[i] - CLV_KERNEL_START_NS);
     }
-    qsort(rates, (size_t)n, sizeof *rates, by_value);
+    qsort(rates, (size_t)n, sizeof *rates, clv_compare_double);
     return n > 0 ? rates[n / 2] : device->memory_bytes_per_s / NS_PER_S;
 }
 

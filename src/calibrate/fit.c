@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 /* Where both explain times as well, as of operators by elements, memory does: it is what their
  * kernels share with others. */
 #define TIE    0.9
@@ -11,18 +13,12 @@
 
 /* -- small things -- */
 
-static int by_number(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of an even number the mean of the two in the middle; sorts them. 0 of none. */
 static double median(double *at, int32_t n)
 {
     if (n == 0)
         return 0;
-    qsort(at, (size_t)n, sizeof *at, by_number);
+    qsort(at, (size_t)n, sizeof *at, clv_compare_double);
     return n % 2 ? at[n / 2] : (at[n / 2 - 1] + at[n / 2]) / 2;
 }
 

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
+
 /* Chosen by cross-validation on five NVIDIA accelerators (docs/calibration.md), for fewer than 1500
  * numbers a table, and 2700 where it is finer. Ends of lists and axes are 0. */
 
@@ -78,17 +80,11 @@ static const axis_knots *const lists[CLV_N_TIMED] = {
     [CLV_TIMED_COLLECTIVE] = collectives,
 };
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sorts sizes; up to KNOTS_MAX different ones into ret. Returns how many there are. */
 static int32_t list_sizes(double *sizes, int32_t n, double *ret)
 {
     int32_t count = 0;
-    qsort(sizes, (size_t)n, sizeof *sizes, by_size);
+    qsort(sizes, (size_t)n, sizeof *sizes, clv_compare_double);
     for (int32_t i = 0; i < n; i++)
         if (i == 0 || sizes[i] > sizes[i - 1]) {
             if (count < KNOTS_MAX)

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
+
 #define ROWS_MOST   8     /* of a product that counts as reading */
 #define BYTES       2     /* of a bfloat16 */
 #define SMALL_BYTES 32768 /* the start is all there is */
@@ -14,15 +16,9 @@
 #define HIGH        36
 #define N_AXES      3
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double part_of(double *values, int32_t n, double part)
 {
-    qsort(values, (size_t)n, sizeof *values, by_size);
+    qsort(values, (size_t)n, sizeof *values, clv_compare_double);
     return values[(int32_t)(part * (n - 1) + 0.5)];
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 #define ROUNDS   6    /* of new weights */
 #define STEPS    40   /* of conjugate gradients in a round, which begins where the last ended */
 #define ENOUGH   1e-4 /* of the first residual */
@@ -257,19 +259,13 @@ typedef struct {
     double *sorted; /* as many */
 } pooler;
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of a run of values. The lower of two in the middle: unlike their mean, it keeps the order on
  * other axes. */
 static double median_of(const double *values, int32_t n, int32_t stride, double *sorted)
 {
     for (int32_t i = 0; i < n; i++)
         sorted[i] = values[i * stride];
-    qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+    qsort(sorted, (size_t)n, sizeof *sorted, clv_compare_double);
     return sorted[(n - 1) / 2];
 }
 

@@ -3,16 +3,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
+
 #define MS_MAX 1e9
 /* One run in so many may be faster than what counts: clocks of virtual machines at times count less
  * of a thread's time than there was, down to none. */
 #define FASTEST 10
-
-static int by_number(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static clv_status read_model(const clv_json_at *at, clv_arena *arena, double *ret_s, clv_error *err)
 {
@@ -31,7 +27,7 @@ static clv_status read_model(const clv_json_at *at, clv_arena *arena, double *re
         run = clv_json_element(&runs, i, i ? &run : NULL);
         CLV_TRY(clv_json_number(&run, 0, MS_MAX, &ms[i], err));
     }
-    qsort(ms, (size_t)n, sizeof *ms, by_number);
+    qsort(ms, (size_t)n, sizeof *ms, clv_compare_double);
     *ret_s = ms[n / FASTEST] * 1e-3;
     return CLV_OK;
 }
