@@ -8,7 +8,6 @@
 #define MEMORY_RATE 1e12 /* bytes a second */
 #define CACHE_RATE  5e12
 #define CACHE_BYTES (64 << 20)
-#define START_NS    2000.0
 
 static clv_arena *arena;
 static void open_arena(void) { arena = clv_arena_new(NULL, 0); }
@@ -37,7 +36,8 @@ static double measured_ns(const clv_timed_point *p, const clv_device_kind *d, do
     double rate = clv_weights_were_cached(p, d) ? cache_rate : MEMORY_RATE;
     clv_kernel_work work = clv_timed_point_work(p);
     double beside = fmax(work.bytes - work.streamed - CACHE_BYTES, 0);
-    return START_NS + 1e9 * (weights(p) / rate + beside / MEMORY_RATE + work.flops / 400e12);
+    return CLV_KERNEL_START_NS +
+           1e9 * (weights(p) / rate + beside / MEMORY_RATE + work.flops / 400e12);
 }
 
 static clv_measured_rows rows_of(const clv_device_kind *d, double cache_rate)

@@ -61,8 +61,8 @@ static inline const clv_cluster *made_servers_set(made_servers *s, int32_t n, in
     return &s->cluster;
 }
 
-/* x, a residual around two products, and their sum: x is read twice. */
-static inline void made_mlp(made *m)
+/* Of x, "c". */
+static inline void made_two_products(made *m)
 {
     made_input(m, "x", CLV_DT_FLOAT, "8,64,128");
     made_weight(m, "up", CLV_DT_FLOAT, "128,512");
@@ -70,6 +70,12 @@ static inline void made_mlp(made *m)
     made_op(m, "MatMul", "x,up", "a");
     made_op(m, "Relu", "a", "b");
     made_op(m, "MatMul", "b,down", "c");
+}
+
+/* x, a residual around two products, and their sum: x is read twice. */
+static inline void made_mlp(made *m)
+{
+    made_two_products(m);
     made_op(m, "Add", "x,c", "y");
     made_op(m, "Softmax", "y", "z");
 }

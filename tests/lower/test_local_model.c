@@ -221,12 +221,7 @@ Test(local_model, no_unit_is_collectives_alone)
 /* No operator of it reads two results, so that each is a candidate. */
 Test(local_model, nor_is_one_of_a_chain)
 {
-    made_input(m, "x", CLV_DT_FLOAT, "8,64,128");
-    made_weight(m, "up", CLV_DT_FLOAT, "128,512");
-    made_weight(m, "down", CLV_DT_FLOAT, "512,128");
-    made_op(m, "MatMul", "x,up", "a");
-    made_op(m, "Relu", "a", "b");
-    made_op(m, "MatMul", "b,down", "c");
+    made_two_products(m);
     build("4");
     cut_into_units(200);
 }
