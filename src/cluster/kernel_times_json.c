@@ -36,7 +36,7 @@ static clv_status read_kind(const clv_json_at *at, clv_timed *ret, clv_error *er
             return CLV_OK;
         }
     return clv_fail(err, CLV_EFORMAT,
-                    "%s is '%.60s', expected product, convolution, attention_full, "
+                    "%s is '%.60s', expected product, product_cached, convolution, attention_full, "
                     "attention_prefill, attention_decode, "
                     "attention_decode_grouped, attention_decode_shared, experts, experts_even, "
                     "collective, memory or start",

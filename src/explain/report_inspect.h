@@ -1,8 +1,8 @@
 /* report_inspect.h - what a model is, for people: its head, its ends, what is open, what it costs
  * and where it may be cut.
  *
- * Plain text without colour, at most CLV_REPORT_WIDTH columns. Names of the model are shown with
- * control characters escaped; long lists are cut, whose rest is in the JSON form
+ * Plain text without colour, at most CLV_REPORT_WIDTH columns but for sentences. Names of the model
+ * are shown with control characters escaped; long lists are cut, whose rest is in the JSON form
  * (report_inspect_json.h).
  */
 #ifndef CLV_EXPLAIN_REPORT_INSPECT_H

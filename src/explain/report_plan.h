@@ -1,8 +1,8 @@
 /* report_plan.h - a plan for people, from the answer to its reasons: does it fit, who does what,
  * what is in memory, what moves, how fast; then the lines that users of other tools know.
  *
- * Plain text without colour, at most CLV_REPORT_WIDTH columns but for names that must be exact (the
- * sharding nodes). Names of the model are shown with control characters escaped.
+ * Plain text without colour, at most CLV_REPORT_WIDTH columns but for sentences and for names that
+ * must be exact (the sharding nodes). Names of the model are shown with control characters escaped.
  */
 #ifndef CLV_EXPLAIN_REPORT_PLAN_H
 #define CLV_EXPLAIN_REPORT_PLAN_H

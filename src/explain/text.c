@@ -9,6 +9,15 @@
 
 static bool starts_character(char c) { return ((unsigned char)c & 0xc0) != 0x80; }
 
+static int32_t width_of(const char *text, const char *end)
+{
+    int32_t n = 0;
+
+    for (; text < end; text++)
+        n += starts_character(*text);
+    return n;
+}
+
 static bool make_room(clv_text *text, size_t more)
 {
     if (text->failed || more < text->cap - text->n)
@@ -65,9 +74,7 @@ static void wrap(clv_text *text, const char *words)
 
     for (const char *word = words; *word;) {
         const char *end = word + strcspn(word, " ");
-        int32_t width = 0;
-        for (const char *c = word; c < end; c++)
-            width += starts_character(*c);
+        int32_t width = width_of(word, end);
         if (word > words && column + 1 + width > CLV_REPORT_WIDTH) {
             clv_text_printf(text, "\n%*s", CLV_LABEL_COLUMNS, "");
             column = CLV_LABEL_COLUMNS;
@@ -113,14 +120,7 @@ const char *clv_show_name(clv_arena *arena, clv_str name)
     return out;
 }
 
-int32_t clv_show_width(const char *text)
-{
-    int32_t n = 0;
-
-    for (; *text; text++)
-        n += starts_character(*text);
-    return n;
-}
+int32_t clv_show_width(const char *text) { return width_of(text, text + strlen(text)); }
 
 /* Where the character number n starts. */
 static const char *skip_characters(const char *text, int32_t n)

@@ -11,7 +11,8 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-#define CLV_REPORT_WIDTH 80 /* columns of a report; only names that must be exact go over it */
+/* Columns of a report; only sentences and names that must be exact go over it. */
+#define CLV_REPORT_WIDTH 80
 
 typedef struct {
     clv_arena *arena;
