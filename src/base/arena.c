@@ -94,14 +94,18 @@ static block *add_block(clv_arena *arena, size_t size)
     return b;
 }
 
-void *clv_arena_take(clv_arena *arena, size_t size)
+static size_t aligned(size_t size)
+{
+    size_t need = (size + (ALIGN - 1)) / ALIGN * ALIGN;
+    return need ? need : ALIGN;
+}
+
+static void *take(clv_arena *arena, size_t size)
 {
     assert(arena);
     if (size > SIZE_MAX / 2)
         return NULL;
-    size_t need = (size + (ALIGN - 1)) / ALIGN * ALIGN;
-    if (need == 0)
-        need = ALIGN;
+    size_t need = aligned(size);
     block *b = arena->top;
     if (!b || b->size - b->used < need) {
         size_t bytes = BLOCK_MIN;
@@ -115,14 +119,23 @@ void *clv_arena_take(clv_arena *arena, size_t size)
         return NULL;
     void *p = b->data + b->used;
     b->used += need;
-    return memset(p, 0, need);
+    return p;
+}
+
+void *clv_arena_take(clv_arena *arena, size_t size)
+{
+    void *p = take(arena, size);
+    return p ? memset(p, 0, aligned(size)) : NULL;
 }
 
 void *clv_arena_take_array(clv_arena *arena, size_t n, size_t size)
 {
-    if (size && n > SIZE_MAX / size)
-        return NULL;
-    return clv_arena_take(arena, n * size);
+    return size && n > SIZE_MAX / size ? NULL : clv_arena_take(arena, n * size);
+}
+
+void *clv_arena_take_room(clv_arena *arena, size_t n, size_t size)
+{
+    return size && n > SIZE_MAX / size ? NULL : take(arena, n * size);
 }
 
 void *clv_arena_take_large(clv_arena *arena, size_t size)
@@ -198,6 +211,14 @@ char *clv_arena_printf(clv_arena *arena, const char *fmt, ...)
     vsnprintf(s, (size_t)n + 1, fmt, ap);
     va_end(ap);
     return s;
+}
+
+char *clv_arena_str(clv_arena *arena, clv_str s)
+{
+    char *copy = clv_arena_take(arena, (size_t)s.n + 1);
+    if (copy && s.n > 0)
+        memcpy(copy, s.at, (size_t)s.n);
+    return copy;
 }
 
 clv_mark clv_arena_mark(clv_arena *arena)

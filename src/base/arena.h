@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "base/str.h"
 
 /* realloc-shaped: p NULL allocates, size 0 frees and returns NULL, NULL otherwise means no memory.
  * Must be callable from any thread when jobs > 1.
@@ -39,6 +40,9 @@ void clv_arena_free(clv_arena *arena); /* NULL is fine */
 void *clv_arena_take(clv_arena *arena, size_t size);
 /* n * size with the product checked. */
 void *clv_arena_take_array(clv_arena *arena, size_t n, size_t size);
+/* The same, not zeroed: room of which each element is written before it is read, and some are
+ * perhaps never. What is not touched costs no memory. */
+void *clv_arena_take_room(clv_arena *arena, size_t n, size_t size);
 /* Like realloc for the caller: old_n elements are kept, the rest is zero. In place where *p was the
  * last thing taken. */
 void *clv_arena_grow(clv_arena *arena, void *p, size_t old_n, size_t new_n, size_t size);
@@ -47,6 +51,7 @@ void *clv_arena_grow(clv_arena *arena, void *p, size_t old_n, size_t new_n, size
 void *clv_arena_take_large(clv_arena *arena, size_t size);
 void clv_arena_drop_large(clv_arena *arena, void *p); /* O(blocks of the arena) */
 char *clv_arena_printf(clv_arena *arena, const char *fmt, ...) CLV_PRINTF(2, 3);
+char *clv_arena_str(clv_arena *arena, clv_str s); /* a copy with a NUL behind it */
 
 /* Everything taken after the mark is given back. Marks nest like a stack. */
 clv_mark clv_arena_mark(clv_arena *arena);
@@ -60,6 +65,7 @@ const clv_alloc *clv_arena_alloc(const clv_arena *arena);
 
 #define CLV_NEW(arena, T)          ((T *)clv_arena_take((arena), sizeof(T)))
 #define CLV_NEW_ARRAY(arena, T, n) ((T *)clv_arena_take_array((arena), (size_t)(n), sizeof(T)))
+#define CLV_NEW_ROOM(arena, T, n)  ((T *)clv_arena_take_room((arena), (size_t)(n), sizeof(T)))
 
 /* Appends room for one more to an array kept as (ptr, n, cap) in the arena, doubling. Evaluates to
  * 0 when there is no memory: `if (!CLV_PUSH_ROOM(arena, a.at, a.n, a.cap)) ...; a.at[a.n++] = x;`

@@ -2,10 +2,15 @@
 
 #include <assert.h>
 
+/* Slots are looked at in no order, so they are small: more of them are near. */
 struct clv_map_slot {
-    clv_str name;
     uint32_t hash;
-    int32_t id_plus_1; /* 0: free, so that zeroed memory is an empty table */
+    int32_t entry_plus_1; /* 0: free, so that zeroed memory is an empty table */
+};
+
+struct clv_map_entry {
+    clv_str name;
+    int32_t id;
 };
 
 uint64_t clv_hash(uint64_t seed, const void *bytes, size_t n)
@@ -18,63 +23,82 @@ uint64_t clv_hash(uint64_t seed, const void *bytes, size_t n)
 
 #define HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
 
-/* Eight bytes at a time: keys of numbers are long. */
+static uint64_t add_word(uint64_t h, const char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    h = (h ^ word) * HASH_FACTOR;
+    return h ^ h >> 32;
+}
+
+/* Eight bytes at a time, as keys of numbers are long; the last eight may have some once more. */
 static uint32_t hash_name(clv_str name)
 {
-    uint64_t h = (uint64_t)(uint32_t)name.n, word;
-    int32_t i = 0;
-    for (; i + (int32_t)sizeof word <= name.n; i += (int32_t)sizeof word) {
-        memcpy(&word, name.at + i, sizeof word);
-        h = (h ^ word) * HASH_FACTOR;
-        h ^= h >> 32;
+    uint64_t h = (uint64_t)(uint32_t)name.n;
+    char few[sizeof h] = { 0 };
+    int32_t i = 0, word = (int32_t)sizeof h;
+    if (name.n < word) {
+        for (; i < name.n; i++)
+            few[i] = name.at[i];
+        return (uint32_t)add_word(h, few);
     }
-    if (i < name.n) {
-        word = 0;
-        memcpy(&word, name.at + i, (size_t)(name.n - i));
-        h = (h ^ word) * HASH_FACTOR;
-        h ^= h >> 32;
-    }
-    return (uint32_t)h;
+    for (; i + word < name.n; i += word)
+        h = add_word(h, name.at + i);
+    return (uint32_t)add_word(h, name.at + name.n - word);
 }
 
 clv_status clv_map_init(clv_map *map, clv_arena *arena, int32_t room, clv_error *err)
 {
     assert(room >= 0);
-    uint32_t cap = 16;
-    while (cap < (uint32_t)room + (uint32_t)room / 2 && cap < (UINT32_C(1) << 30))
-        cap *= 2;
-    *map = (clv_map){ .arena = arena, .cap = cap };
-    map->slot = CLV_NEW_ARRAY(arena, struct clv_map_slot, cap);
-    return map->slot ? CLV_OK : clv_fail_nomem(err, "a table of names");
+    uint32_t n_slots = 16;
+    while (n_slots < (uint32_t)room + (uint32_t)room / 2 && n_slots < (UINT32_C(1) << 30))
+        n_slots *= 2;
+    *map = (clv_map){ .arena = arena,
+                      .slot = CLV_NEW_ARRAY(arena, struct clv_map_slot, n_slots),
+                      .entry = CLV_NEW_ROOM(arena, struct clv_map_entry, room),
+                      .cap = room,
+                      .n_slots = n_slots };
+    return map->slot && map->entry ? CLV_OK : clv_fail_nomem(err, "a table of names");
 }
 
 static struct clv_map_slot *find(const clv_map *map, clv_str name, uint32_t hash)
 {
-    uint32_t at = hash & (map->cap - 1);
-    while (map->slot[at].id_plus_1 &&
-           (map->slot[at].hash != hash || !clv_str_eq(map->slot[at].name, name)))
-        at = (at + 1) & (map->cap - 1);
+    uint32_t at = hash & (map->n_slots - 1);
+    while (map->slot[at].entry_plus_1 &&
+           (map->slot[at].hash != hash ||
+            !clv_str_eq(map->entry[map->slot[at].entry_plus_1 - 1].name, name)))
+        at = (at + 1) & (map->n_slots - 1);
     return &map->slot[at];
+}
+
+void clv_map_prefetch(const clv_map *map, clv_str name)
+{
+    __builtin_prefetch(&map->slot[hash_name(name) & (map->n_slots - 1)]);
 }
 
 int32_t clv_map_get(const clv_map *map, clv_str name)
 {
-    return find(map, name, hash_name(name))->id_plus_1 - 1;
+    int32_t entry = find(map, name, hash_name(name))->entry_plus_1 - 1;
+    return entry < 0 ? -1 : map->entry[entry].id;
 }
 
 static clv_status rehash(clv_map *map, clv_error *err)
 {
-    if (map->cap > UINT32_MAX / 2)
+    uint32_t n = map->n_slots * 2;
+    if (n == 0)
         return clv_fail(err, CLV_ELIMIT, "more than %lu names in one table", (unsigned long)map->n);
-    clv_map bigger = *map;
-    bigger.cap = map->cap * 2;
-    bigger.slot = CLV_NEW_ARRAY(map->arena, struct clv_map_slot, bigger.cap);
-    if (!bigger.slot)
+    struct clv_map_slot *slot = CLV_NEW_ARRAY(map->arena, struct clv_map_slot, n);
+    if (!slot)
         return clv_fail_nomem(err, "a table of names");
-    for (uint32_t i = 0; i < map->cap; i++)
-        if (map->slot[i].id_plus_1)
-            *find(&bigger, map->slot[i].name, map->slot[i].hash) = map->slot[i];
-    *map = bigger;
+    for (uint32_t i = 0; i < map->n_slots; i++) {
+        uint32_t at = map->slot[i].hash & (n - 1);
+        while (map->slot[i].entry_plus_1 && slot[at].entry_plus_1)
+            at = (at + 1) & (n - 1);
+        if (map->slot[i].entry_plus_1)
+            slot[at] = map->slot[i];
+    }
+    map->slot = slot;
+    map->n_slots = n;
     return CLV_OK;
 }
 
@@ -83,16 +107,18 @@ clv_status clv_map_put(clv_map *map, clv_str name, int32_t id, int32_t *ret_id, 
     assert(id >= 0 && id < INT32_MAX);
     uint32_t hash = hash_name(name);
     struct clv_map_slot *slot = find(map, name, hash);
-    if (!slot->id_plus_1) {
-        if (map->n + map->n / 2 >= map->cap) {
+    if (!slot->entry_plus_1) {
+        if (map->n + map->n / 2 >= map->n_slots) {
             CLV_TRY(rehash(map, err));
             slot = find(map, name, hash);
         }
-        *slot = (struct clv_map_slot){ name, hash, id + 1 };
-        map->n++;
+        if (!CLV_PUSH_ROOM(map->arena, map->entry, map->n, map->cap))
+            return clv_fail_nomem(err, "a table of names");
+        map->entry[map->n++] = (struct clv_map_entry){ name, id };
+        *slot = (struct clv_map_slot){ hash, (int32_t)map->n };
     }
     if (ret_id)
-        *ret_id = slot->id_plus_1 - 1;
+        *ret_id = map->entry[slot->entry_plus_1 - 1].id;
     return CLV_OK;
 }
 

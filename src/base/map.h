@@ -11,11 +11,18 @@
 typedef struct {
     clv_arena *arena;
     struct clv_map_slot *slot;
-    uint32_t n, cap; /* cap is a power of two */
+    struct clv_map_entry *entry; /* in the order in which they came */
+    uint32_t n, n_slots;         /* n_slots is a power of two */
+    int32_t cap;                 /* of entries */
 } clv_map;
 
 /* room: how many names are expected, not negative; it grows as needed. */
 clv_status clv_map_init(clv_map *map, clv_arena *arena, int32_t room, clv_error *err);
+/* Begins to fetch where a name is, or would be, for a call that follows: a map of a million names
+ * waits for memory, and a loop that says what it will ask for CLV_MAP_AHEAD steps later waits less.
+ */
+#define CLV_MAP_AHEAD 8
+void clv_map_prefetch(const clv_map *map, clv_str name);
 /* The id of name, or -1. */
 int32_t clv_map_get(const clv_map *map, clv_str name);
 /* Adds name with id, from 0 to INT32_MAX - 1, unless it is there; *ret_id is the id it has now. The

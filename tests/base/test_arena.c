@@ -170,6 +170,32 @@ Test(arena, printf_makes_text_of_any_length)
     clv_arena_free(arena);
 }
 
+Test(arena, str_copies_and_ends_with_a_nul)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_str none = { NULL, 0 }, part = { "abcd", 2 };
+    cr_expect_str_eq(clv_arena_str(arena, part), "ab");
+    cr_expect_str_eq(clv_arena_str(arena, none), "");
+    clv_arena_free(arena);
+    arena = clv_arena_new(NULL, 1);
+    cr_expect_null(clv_arena_str(arena, part));
+    clv_arena_free(arena);
+}
+
+Test(arena, room_is_apart_and_what_follows_it_is_zeroed)
+{
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_mark mark = clv_arena_mark(arena);
+    memset(CLV_NEW_ROOM(arena, int32_t, 1000), 0xff, 1000 * sizeof(int32_t));
+    clv_arena_rewind(arena, mark);
+    int32_t *room = CLV_NEW_ROOM(arena, int32_t, 10), *after = CLV_NEW_ARRAY(arena, int32_t, 900);
+    memset(room, 0xff, 10 * sizeof *room);
+    for (int32_t i = 0; i < 900; i++)
+        cr_assert_eq(after[i], 0);
+    cr_expect_null(clv_arena_take_room(arena, SIZE_MAX / 4, 8));
+    clv_arena_free(arena);
+}
+
 Test(arena, a_rewind_gives_back_exactly_what_came_after_the_mark)
 {
     counter c = { 0 };

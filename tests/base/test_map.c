@@ -45,6 +45,31 @@ Test(map, names_may_be_empty_or_hold_any_byte)
     clv_arena_free(arena);
 }
 
+/* Each length up to a few words, and each of its bytes different once. */
+Test(map, every_byte_of_a_name_counts)
+{
+    enum { LONGEST = 40 };
+    static char names[LONGEST + 1][LONGEST + 1][LONGEST];
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_map map;
+    int32_t n = 0;
+    cr_assert_eq(clv_map_init(&map, arena, 0, NULL), CLV_OK);
+    for (int32_t pass = 0, id = 0; pass < 2; pass++, n = id, id = 0)
+        for (int32_t length = 0; length <= LONGEST; length++)
+            for (int32_t at = 0; at <= length; at++, id++) {
+                char *text = memset(names[length][at], 'a', LONGEST);
+                if (at < length)
+                    text[at] = 'b';
+                clv_str name = { text, length };
+                clv_map_prefetch(&map, name);
+                if (pass == 0)
+                    cr_assert_eq(clv_map_put(&map, name, id, NULL, NULL), CLV_OK);
+                cr_assert_eq(clv_map_get(&map, name), id);
+            }
+    cr_assert_eq(map.n, n);
+    clv_arena_free(arena);
+}
+
 Test(map, a_hundred_thousand_names_are_all_found_again)
 {
     enum { N = 100000 };
