@@ -345,7 +345,7 @@ static clv_status check_ir_version(walk *w, clv_error *err)
 
 static clv_status copy_str(const walk *w, clv_str text, const char **ret, clv_error *err)
 {
-    *ret = clv_arena_printf(w->arena, "%.*s", CLV_STR_ARG(text));
+    *ret = clv_arena_str(w->arena, text);
     return *ret ? CLV_OK : clv_fail_nomem(err, WHAT);
 }
 

@@ -36,7 +36,7 @@ static clv_status add_time(node_list *l, clv_str name, const char *op_type, doub
     if (id == l->n) {
         if (!CLV_PUSH_ROOM(l->arena, l->at, l->n, l->cap))
             return clv_fail_nomem(err, "a profile");
-        l->at[l->n++] = (clr_node_time){ clv_arena_printf(l->arena, "%.*s", CLV_STR_ARG(name)),
+        l->at[l->n++] = (clr_node_time){ clv_arena_str(l->arena, name),
                                          clv_arena_printf(l->arena, "%s", op_type), 0, 0 };
         if (!l->at[id].name || !l->at[id].op_type)
             return clv_fail_nomem(err, "a profile");

@@ -321,7 +321,7 @@ clv_status clr_pb_name(const clr_file_bytes *file, clv_arena *arena, const char 
             name = (clv_str){ (const char *)f.bytes, (int32_t)f.n };
         CLV_TRY(clv_wire_next(&w, &f, err));
     }
-    const char *kept = clv_arena_printf(arena, "%.*s", CLV_STR_ARG(name));
+    const char *kept = clv_arena_str(arena, name);
     if (!kept)
         return clv_fail_nomem(err, "a name");
     *ret = kept;

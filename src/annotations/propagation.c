@@ -108,7 +108,7 @@ static clv_status find_operand(const pass *p, step *s, clv_tensor t, bool is_inp
     const clv_type *type = &p->types->of[t.i];
 
     *x = (clv_spec_operand){ .type = type };
-    x->name = clv_arena_printf(p->arena, "%.*s", CLV_STR_ARG(clv_tensor_at(p->g, t)->name));
+    x->name = clv_arena_str(p->arena, clv_tensor_at(p->g, t)->name);
     if (!x->name)
         return fail_nomem(err);
     if (!s->why_not &&

@@ -359,7 +359,7 @@ static clv_status keep_library(reader *r, clv_measured_row *row, clv_error *err)
     if (!is_name)
         return no_value(r, LIBRARY, "a name of 1 to 100 ASCII characters", err);
     if (!r->last_library || !clv_str_is(t, r->last_library))
-        r->last_library = clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(t));
+        r->last_library = clv_arena_str(r->arena, t);
     row->library = r->last_library;
     return r->last_library ? CLV_OK : clv_fail_nomem(err, "measured times");
 }

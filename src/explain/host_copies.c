@@ -61,8 +61,7 @@ static bool is_first_holder(const copier *c, clv_tensor t, int32_t position)
 static clv_status copy(copier *c, clv_tensor t, bool once, clv_plan_host_copy *ret, clv_error *err)
 {
     const clv_graph *g = c->of->graph;
-    clv_plan_host_copy made = { .tensor = clv_arena_printf(
-                                    c->arena, "%.*s", CLV_STR_ARG(clv_tensor_at(g, t)->name)) };
+    clv_plan_host_copy made = { .tensor = clv_arena_str(c->arena, clv_tensor_at(g, t)->name) };
     int32_t *devices = CLV_NEW_ARRAY(c->arena, int32_t, c->plan->n_devices);
     if (!made.tensor || !devices)
         return clv_fail_nomem(err, WHAT);

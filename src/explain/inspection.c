@@ -32,7 +32,7 @@ clv_status clv_inspection_count_types(const clv_inspection *in, clv_arena *arena
         const char *type = op->domain.n
                                ? clv_arena_printf(arena, "%.*s.%.*s", CLV_STR_ARG(op->domain),
                                                   CLV_STR_ARG(op->type))
-                               : clv_arena_printf(arena, "%.*s", CLV_STR_ARG(op->type));
+                               : clv_arena_str(arena, op->type);
         if (!type)
             return clv_fail_nomem(err, "counting operators");
         int32_t id = clv_map_get(&map, clv_str_of(type));

@@ -6,7 +6,7 @@
 
 static const char *copy_name(const clv_graph *g, int32_t tensor, clv_arena *arena)
 {
-    return clv_arena_printf(arena, "%.*s", CLV_STR_ARG(g->tensors[tensor].name));
+    return clv_arena_str(arena, g->tensors[tensor].name);
 }
 
 /* Of a result, as its operator leaves it. */

@@ -100,11 +100,6 @@ static clv_status widen_transfers(widening *w, clv_error *err)
     return CLV_OK;
 }
 
-static const char *copy_str(clv_arena *arena, clv_str s)
-{
-    return clv_arena_printf(arena, "%.*s", CLV_STR_ARG(s));
-}
-
 static const char *layout_text(const widening *w, const clv_layout *layout, clv_tensor t)
 {
     char text[CLV_LAYOUT_TEXT];
@@ -128,8 +123,8 @@ static clv_status add_collectives(widening *w, clv_error *err)
         all[w->plan->n_collectives++] = (clv_plan_collective){
             .kind = clv_step_name(c->step.kind),
             .axes = clv_plan_axes_text(w->mesh, c->step.axes, w->arena),
-            .tensor = copy_str(w->arena, clv_tensor_at(g, c->tensor)->name),
-            .reader = c->reader.i < 0 ? NULL : copy_str(w->arena, g->ops[c->reader.i].label),
+            .tensor = clv_arena_str(w->arena, clv_tensor_at(g, c->tensor)->name),
+            .reader = c->reader.i < 0 ? NULL : clv_arena_str(w->arena, g->ops[c->reader.i].label),
             .from = layout_text(w, &l->layout_of[from.i], c->tensor),
             .to = layout_text(w, &c->step.to, c->tensor),
             .stage = w->cut->devices[w->cut->device_of_op[i]].stage,

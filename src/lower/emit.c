@@ -29,7 +29,7 @@ static char *numbered_name(clv_emit *e, clv_str base, int32_t position, int32_t 
     const char *device = e->s->plan->devices[phase->device[position < 0 ? 0 : position]].name;
     if (e->only >= 0 || position < 0)
         return n ? clv_arena_printf(e->arena, "%.*s//%d", CLV_STR_ARG(base), (int)n)
-                 : clv_arena_printf(e->arena, "%.*s", CLV_STR_ARG(base));
+                 : clv_arena_str(e->arena, base);
     return n ? clv_arena_printf(e->arena, "%.*s@%s//%d", CLV_STR_ARG(base), device, (int)n)
              : clv_arena_printf(e->arena, "%.*s@%s", CLV_STR_ARG(base), device);
 }

@@ -229,7 +229,7 @@ static clv_file_ios copy_ios(clv_arena *arena, const clv_file_ios *from)
     clv_file_ios ret = { CLV_NEW_ARRAY(arena, clv_file_io, from->n), from->n, from->n };
     for (int32_t i = 0; ret.at && i < from->n; i++) {
         clv_file_io *io = &ret.at[i];
-        char *name = clv_arena_printf(arena, "%.*s", CLV_STR_ARG(from->at[i].name));
+        char *name = clv_arena_str(arena, from->at[i].name);
         clv_type *type = CLV_NEW(arena, clv_type);
         if (!name || !type)
             return (clv_file_ios){ NULL, 0, 0 };
@@ -262,7 +262,7 @@ static clv_status list_model(const writing_file *x, const char *name, clv_error 
     w->models[w->n_models++] = model;
     for (int32_t i = 0; x->place.position == 0 && i < x->f.e.n_collectives; i++) {
         clv_emit_collective c = x->f.e.collectives[i];
-        char *node = clv_arena_printf(w->arena, "%.*s", CLV_STR_ARG(c.node));
+        char *node = clv_arena_str(w->arena, c.node);
         if (!node || !CLV_PUSH_ROOM(w->arena, w->collectives, w->n_collectives, w->cap_collectives))
             return clv_fail_nomem(err, WHAT);
         c.node = clv_str_of(node);
@@ -331,9 +331,7 @@ static clv_status open_parts(writer *w, clv_error *err)
         bool in_model = data->kind == CLV_DATA_RAW;
         if (!in_model && data->kind != CLV_DATA_EXTERNAL && data->kind != CLV_DATA_ABSENT)
             continue;
-        const char *name = in_model
-                               ? w->l->model_name
-                               : clv_arena_printf(w->arena, "%.*s", CLV_STR_ARG(data->location));
+        const char *name = in_model ? w->l->model_name : clv_arena_str(w->arena, data->location);
         payloads[i] = (clv_payload){ name, data->offset, data->bytes };
     }
     options.payloads = w->payloads = payloads;

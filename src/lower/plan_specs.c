@@ -67,8 +67,7 @@ static clv_status add_spec(derivation *v, clv_tensor t, int32_t m, const clv_lay
     for (int32_t i = 0; i < note->n_specs; i++)
         if (at[i].tensor == v->name_of[t.i])
             return CLV_OK; /* read twice */
-    if (!v->name_of[t.i] && !(v->name_of[t.i] = clv_arena_printf(
-                                  v->arena, "%.*s", CLV_STR_ARG(clv_tensor_at(g, t)->name))))
+    if (!v->name_of[t.i] && !(v->name_of[t.i] = clv_arena_str(v->arena, clv_tensor_at(g, t)->name)))
         return no_memory(err);
     CLV_TRY(find_spec(v, m, &split, layout, &like, err));
     at[note->n_specs] = *like;

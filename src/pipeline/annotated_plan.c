@@ -307,7 +307,7 @@ static clv_status add_step(building *b, clv_tensor t, int32_t op, const clv_layo
     clv_plan_collective c = {
         .kind = clv_step_name(step->kind),
         .axes = clv_plan_axes_text(&b->mesh, step->axes, b->arena),
-        .tensor = clv_arena_printf(b->arena, "%.*s", CLV_STR_ARG(clv_tensor_at(b->g, t)->name)),
+        .tensor = clv_arena_str(b->arena, clv_tensor_at(b->g, t)->name),
         .from = clv_arena_printf(b->arena, "%s", clv_layout_show(text[0], from, &b->mesh, rank)),
         .to = clv_arena_printf(b->arena, "%s", clv_layout_show(text[1], &step->to, &b->mesh, rank)),
         .stage = b->stages.stage_of_mesh[b->stages.mesh_of_op[op]],

@@ -75,7 +75,7 @@ static clv_status add_local(const clv_fit *f, const clv_factors *factors, const 
     if (!splits)
         return CLV_OK;
     local.in = attr ? -1 : from->in;
-    local.attr = attr ? clv_arena_printf(f->w->arena, "%.*s", CLV_STR_ARG(from->attr)) : NULL;
+    local.attr = attr ? clv_arena_str(f->w->arena, from->attr) : NULL;
     if ((attr && !local.attr) || !CLV_PUSH_ROOM(f->w->arena, list->at, list->n, list->cap))
         return clv_fail_nomem(err, "a sharding rule");
     list->at[list->n++] = local;

@@ -89,8 +89,7 @@ static clv_status resolve_text(clv_rule_context *w, const char *text, bool may_w
         return clv_rule_keep_whole(w, "has no sharding rule for these inputs and attributes", err);
     w->must = clv_case_is_whole(&body);
     if (w->must)
-        return clv_rule_keep_whole(w, clv_arena_printf(w->r->arena, "%.*s", CLV_STR_ARG(body)),
-                                   err);
+        return clv_rule_keep_whole(w, clv_arena_str(w->r->arena, body), err);
     if (!clv_case_is_written(body, &name, &param))
         return clv_rule_fit(w, body, ret, err);
     clv_rule_writer write = may_write ? clv_rule_writer_find(name) : NULL;

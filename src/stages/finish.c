@@ -11,11 +11,6 @@
 #include "stages/plan_make.h"
 #include "stages/training.h"
 
-static const char *copy_str(clv_arena *arena, clv_str s)
-{
-    return clv_arena_printf(arena, "%.*s", CLV_STR_ARG(s));
-}
-
 /* What was left open in the model, and what was said of it while it was read. */
 static clv_status add_open_things(const clv_stage_search *s, clv_plan *plan, clv_error *err)
 {
@@ -30,7 +25,7 @@ static clv_status add_open_things(const clv_stage_search *s, clv_plan *plan, clv
         return clv_fail_nomem(err, "notes of a plan");
     for (int32_t i = 0; i < inf->n_open; i++)
         plan->open_tensors[plan->n_open_tensors++] =
-            copy_str(s->arena, g->tensors[inf->open[i].i].name);
+            clv_arena_str(s->arena, g->tensors[inf->open[i].i].name);
     for (int32_t i = 0; i < costs->n_unknown; i++) {
         const clv_op_info *op = &g->ops[costs->unknown[i].i];
         plan->unknown_ops[plan->n_unknown_ops++] = clv_arena_printf(
@@ -42,10 +37,10 @@ static clv_status add_open_things(const clv_stage_search *s, clv_plan *plan, clv
             clv_arena_printf(s->arena, "%.*s=%lld", CLV_STR_ARG(b->symbol), (long long)b->value);
     }
     for (int32_t i = 0; i < req->model->n_warnings; i++)
-        CLV_TRY(
-            clv_plan_add_note(plan, copy_str(s->arena, req->model->warnings[i]), s->arena, err));
+        CLV_TRY(clv_plan_add_note(plan, clv_arena_str(s->arena, req->model->warnings[i]), s->arena,
+                                  err));
     for (int32_t i = 0; i < inf->n_conflicts; i++)
-        CLV_TRY(clv_plan_add_note(plan, copy_str(s->arena, inf->conflicts[i]), s->arena, err));
+        CLV_TRY(clv_plan_add_note(plan, clv_arena_str(s->arena, inf->conflicts[i]), s->arena, err));
     return CLV_OK;
 }
 

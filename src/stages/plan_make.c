@@ -4,12 +4,6 @@
 
 #include "problem/quotient.h"
 
-/* Text from a model may hold anything; a plan holds it NUL-terminated. */
-static const char *copy_str(clv_arena *arena, clv_str s)
-{
-    return clv_arena_printf(arena, "%.*s", CLV_STR_ARG(s));
-}
-
 /* A unit is maximal when no unit of its own group reads what it writes: with an acyclic quotient no
  * path leaves a group and comes back, so direct readers decide. */
 static bool is_maximal(const clv_partition_problem *p, const int32_t *device_of, int32_t unit)
@@ -41,7 +35,7 @@ static clv_status add_sharding_nodes(const clv_workload *w, const clv_partition_
             continue;
         if (!CLV_PUSH_ROOM(arena, d->sharding_nodes, d->n_sharding_nodes, cap[device_of[u]]))
             return clv_fail_nomem(err, "sharding nodes");
-        const char *name = copy_str(arena, w->types->graph->ops[candidate.i].label);
+        const char *name = clv_arena_str(arena, w->types->graph->ops[candidate.i].label);
         if (!name)
             return clv_fail_nomem(err, "sharding nodes");
         d->sharding_nodes[d->n_sharding_nodes++] = name;
@@ -129,7 +123,7 @@ static clv_status add_transfers(const clv_workload *w, const clv_compile_report 
         return clv_fail_nomem(err, "transfers of a plan");
     for (int32_t i = 0; i < report->n_transfers; i++) {
         const clv_transfer *t = &report->transfers[i];
-        const char *name = copy_str(arena, w->types->graph->tensors[t->tensor.i].name);
+        const char *name = clv_arena_str(arena, w->types->graph->tensors[t->tensor.i].name);
         if (!name)
             return clv_fail_nomem(err, "transfers of a plan");
         clv_basis basis = clv_route_between(w->cluster, t->from, t->to)->basis;

@@ -41,7 +41,7 @@ static clv_status find_fault(const clv_runner *r, const clv_process_result *run,
     clv_str line = clv_process_last_error_line(run);
     if (line.n > N_OWN && memcmp(line.at, own, N_OWN) == 0)
         line = (clv_str){ line.at + N_OWN, line.n - N_OWN };
-    const char *words = line.n > 0 ? clv_arena_printf(arena, "%.*s", CLV_STR_ARG(line)) : NULL;
+    const char *words = line.n > 0 ? clv_arena_str(arena, line) : NULL;
     switch (run->end) {
     case CLV_PROCESS_EXITED:
         if (run->code == 126 || run->code == 127) /* of the shell: not found, not executable */

@@ -128,7 +128,7 @@ static clv_status name_boxes(clv_part_files *p, const int32_t *order, int32_t n,
 
 static clv_status copy_name(clv_arena *arena, clv_str name, const char **ret, clv_error *err)
 {
-    *ret = clv_arena_printf(arena, "%.*s", CLV_STR_ARG(name));
+    *ret = clv_arena_str(arena, name);
     return *ret ? CLV_OK : clv_fail_nomem(err, "the name of a shard");
 }
 
