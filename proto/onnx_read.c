@@ -76,7 +76,7 @@ static clv_status read_parts(clv_reading *r, clv_message m, parts *p, clv_error 
     clv_field_counts counts;
     CLV_TRY(clv_count_fields(r, m, &counts, err));
     p->opsets = CLV_NEW_ARRAY(r->arena, clv_opset, counts.of[M_OPSET] + 1);
-    p->functions = CLV_NEW_ARRAY(r->arena, clv_draft *, counts.of[M_FUNCTION]);
+    p->functions = CLV_NEW_ARRAY(r->scratch, clv_draft *, counts.of[M_FUNCTION]);
     if (!p->opsets || !p->functions)
         return clv_fail_nomem(err, "a model");
     CLV_TRY(read_top(r, m, p, err));
@@ -128,7 +128,7 @@ static clv_status keep_external(const clv_reading *r, clv_model *model, clv_erro
     if (!model->external || !model->external_ids)
         return clv_fail_nomem(err, "the list of external files");
     for (int32_t i = 0; i < r->external.n_files; i++) {
-        char *name = clv_arena_printf(r->arena, "%.*s", CLV_STR_ARG(r->external.files[i].location));
+        char *name = clv_arena_str(r->arena, r->external.files[i].location);
         if (!name)
             return clv_fail_nomem(err, "the list of external files");
         model->external_ids[i] = r->external.files[i].id; /* of one that is not there 0 */
@@ -137,20 +137,32 @@ static clv_status keep_external(const clv_reading *r, clv_model *model, clv_erro
     return CLV_OK;
 }
 
-clv_status clv_onnx_read(const clv_onnx_file *file, clv_arena *arena, clv_model **ret,
-                         clv_error *err)
+static clv_status read_model(clv_reading *r, clv_model **ret, clv_error *err)
 {
-    clv_reading r = { .file = file, .arena = arena };
+    const clv_onnx_file *file = r->file;
     parts p = { .model = { 0 } };
     clv_model *model;
     clv_wire whole = clv_onnx_wire(file);
-    CLV_TRY(clv_external_init(&r.external, file, arena, err));
-    CLV_TRY(clv_map_init(&r.symbol_ids, arena, 0, err));
+    CLV_TRY(clv_external_init(&r->external, file, r->arena, err));
+    CLV_TRY(clv_map_init(&r->symbol_ids, r->arena, 0, err));
     clv_message m = clv_message_in(&whole, &onnx__model_proto__descriptor, file->bytes, file->n);
-    CLV_TRY(read_parts(&r, m, &p, err));
-    CLV_TRY(clv_model_build(&p.model, arena, &model, err));
-    CLV_TRY(warn_of_missing(&r, model, err));
-    CLV_TRY(keep_external(&r, model, err));
+    CLV_TRY(read_parts(r, m, &p, err));
+    CLV_TRY(clv_model_build(&p.model, r->arena, &model, err));
+    CLV_TRY(warn_of_missing(r, model, err));
+    CLV_TRY(keep_external(r, model, err));
     *ret = model;
     return CLV_OK;
+}
+
+clv_status clv_onnx_read(const clv_onnx_file *file, clv_arena *arena, clv_model **ret,
+                         clv_error *err)
+{
+    clv_reading r = { .file = file,
+                      .arena = arena,
+                      .scratch = clv_arena_new(clv_arena_alloc(arena), 0) };
+    if (!r.scratch)
+        return clv_fail_nomem(err, "a model");
+    clv_status status = read_model(&r, ret, err);
+    clv_arena_free(r.scratch);
+    return status;
 }

@@ -115,7 +115,7 @@ static clv_status add_body(listing *to, const clv_message *graph, clv_error *err
                         "supported",
                         to->r->file->name, clv_message_offset(graph));
     CLV_TRY(clv_read_graph(to->r, graph, false, &draft, err));
-    if (!CLV_PUSH_ROOM(to->r->arena, b->at, b->n, b->cap))
+    if (!CLV_PUSH_ROOM(to->r->scratch, b->at, b->n, b->cap))
         return clv_fail_nomem(err, "the bodies of an operator");
     b->at[b->n++] = draft;
     return CLV_OK;

@@ -81,8 +81,8 @@ static clv_status read_node(clv_reading *r, clv_message m, clv_draft_op *ret, cl
     node_parts p = { .op = { .n_inputs = 0 } };
     clv_draft_op *op = &p.op;
     CLV_TRY(clv_count_fields(r, m, &counts, err));
-    p.inputs = CLV_NEW_ARRAY(r->arena, clv_str, counts.of[N_INPUT] + counts.of[N_OUTPUT]);
-    op->attrs = CLV_NEW_ARRAY(r->arena, clv_attr, counts.of[N_ATTRIBUTE]);
+    p.inputs = CLV_NEW_ARRAY(r->scratch, clv_str, counts.of[N_INPUT] + counts.of[N_OUTPUT]);
+    op->attrs = CLV_NEW_ARRAY(r->scratch, clv_attr, counts.of[N_ATTRIBUTE]);
     if (!p.inputs || !op->attrs)
         return clv_fail_nomem(err, "a node");
     p.outputs = p.inputs + counts.of[N_INPUT];
@@ -187,13 +187,13 @@ typedef struct {
 
 static clv_status new_draft(clv_reading *r, draft_size n, clv_draft **ret, clv_error *err)
 {
-    clv_draft *d = CLV_NEW(r->arena, clv_draft);
+    clv_draft *d = CLV_NEW(r->scratch, clv_draft);
     if (!d)
         return clv_fail_nomem(err, "a graph");
-    d->ops = CLV_NEW_ARRAY(r->arena, clv_draft_op, n.ops);
-    d->inputs = CLV_NEW_ARRAY(r->arena, clv_draft_value, n.inputs);
-    d->outputs = CLV_NEW_ARRAY(r->arena, clv_draft_value, n.outputs);
-    d->values = CLV_NEW_ARRAY(r->arena, clv_draft_value, n.values);
+    d->ops = CLV_NEW_ROOM(r->scratch, clv_draft_op, n.ops);
+    d->inputs = CLV_NEW_ARRAY(r->scratch, clv_draft_value, n.inputs);
+    d->outputs = CLV_NEW_ARRAY(r->scratch, clv_draft_value, n.outputs);
+    d->values = CLV_NEW_ARRAY(r->scratch, clv_draft_value, n.values);
     d->weights = CLV_NEW_ARRAY(r->arena, clv_const, n.weights);
     if (!d->ops || !d->inputs || !d->outputs || !d->values || !d->weights)
         return clv_fail_nomem(err, "a graph");
@@ -215,7 +215,7 @@ static clv_status read_entered(clv_reading *r, clv_message m, bool is_main, clv_
                         n.of[G_WEIGHT] + n.of[G_SPARSE] };
     CLV_TRY(new_draft(r, size, &d, err));
     if (is_main)
-        CLV_TRY(clv_map_init(&names, r->arena, 0, err));
+        CLV_TRY(clv_map_init(&names, r->scratch, 0, err));
     CLV_TRY(read_inputs(r, m, untyped, d, err));
     for (;;) {
         CLV_TRY(clv_message_next(&m, &f, err));

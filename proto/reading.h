@@ -15,6 +15,7 @@
 typedef struct {
     const clv_onnx_file *file;
     clv_arena *arena;
+    clv_arena *scratch; /* drafts: what is gone when the graphs are built */
     clv_external external;
     clv_map symbol_ids;
     clv_str *symbols;

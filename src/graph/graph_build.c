@@ -22,8 +22,7 @@ typedef struct scope {
     const clv_draft *draft;
     clv_map names;
     int32_t cap_tensors;
-    clv_tensor *in;    /* explicit inputs in file order, then grown by implicit ones an operator */
-    int32_t *first_in; /* n_ops + 1 */
+    clv_tensor *in; /* explicit inputs in file order, then grown by implicit ones an operator */
     int32_t n_in, cap_in;
     int32_t *stamp; /* a tensor: 1 + the operator that took it in last; grows with bodies only */
     int32_t cap_stamp;
@@ -31,7 +30,7 @@ typedef struct scope {
 } scope;
 
 typedef struct {
-    clv_arena *arena;
+    clv_arena *arena, *scratch; /* scratch: what the graphs do not keep */
     const clv_draft_model *draft;
     clv_model *model;
     clv_graph **functions;
@@ -117,6 +116,16 @@ static const char *role_words(clv_tensor_role role)
     return "a tensor of the graph around";
 }
 
+/* Those of an operator that comes soon after the i-th. */
+static void prefetch_names(const scope *s, int32_t i, bool inputs)
+{
+    if (i >= s->draft->n_ops - CLV_MAP_AHEAD)
+        return;
+    const clv_draft_op *op = &s->draft->ops[i + CLV_MAP_AHEAD];
+    for (int32_t k = 0; k < (inputs ? op->n_inputs : op->n_outputs); k++)
+        clv_map_prefetch(&s->names, inputs ? op->inputs[k] : op->outputs[k]);
+}
+
 static clv_status add_results(builder *b, scope *s, int64_t n_out, clv_error *err)
 {
     const clv_draft *d = s->draft;
@@ -127,6 +136,7 @@ static clv_status add_results(builder *b, scope *s, int64_t n_out, clv_error *er
     int32_t at = 0;
     for (int32_t i = 0; i < d->n_ops; i++) {
         const clv_draft_op *op = &d->ops[i];
+        prefetch_names(s, i, false);
         for (int32_t k = 0; k < op->n_outputs; k++, at++) {
             clv_tensor t = CLV_NO_TENSOR;
             int32_t before = g->n_tensors;
@@ -185,8 +195,8 @@ static clv_status build_graph(builder *b, scope *around, const clv_draft *draft,
 static clv_status add_implicit(builder *b, scope *s, int32_t i, clv_tensor t, clv_error *err)
 {
     if (s->cap_stamp < s->g->n_tensors) {
-        s->stamp = clv_arena_grow(b->arena, s->stamp, (size_t)s->cap_stamp, (size_t)s->cap_tensors,
-                                  sizeof *s->stamp);
+        s->stamp = clv_arena_grow(b->scratch, s->stamp, (size_t)s->cap_stamp,
+                                  (size_t)s->cap_tensors, sizeof *s->stamp);
         if (!s->stamp)
             return clv_fail_nomem(err, "inputs of bodies");
         s->cap_stamp = s->cap_tensors;
@@ -255,23 +265,30 @@ static clv_status add_ops(builder *b, scope *s, clv_error *err)
 {
     const clv_draft *d = s->draft;
     clv_graph *g = s->g;
-    int64_t n_attrs = 0;
-    for (int32_t i = 0; i < d->n_ops; i++)
+    int64_t n_attrs = 0, n_in = 0;
+    for (int32_t i = 0; i < d->n_ops; i++) {
         n_attrs += d->ops[i].n_attrs;
+        n_in += d->ops[i].n_inputs;
+    }
+    if (n_attrs > INT32_MAX || n_in > INT32_MAX)
+        return clv_fail_nomem(err, "operators");
     g->n_ops = d->n_ops;
-    g->ops = CLV_NEW_ARRAY(b->arena, clv_op_info, d->n_ops);
-    g->attrs = n_attrs <= INT32_MAX ? CLV_NEW_ARRAY(b->arena, clv_attr, n_attrs) : NULL;
-    s->first_in = CLV_NEW_ARRAY(b->arena, int32_t, d->n_ops + 1);
-    if (!g->ops || !g->attrs || !s->first_in)
+    g->ops = CLV_NEW_ROOM(b->arena, clv_op_info, d->n_ops);
+    g->attrs = CLV_NEW_ARRAY(b->arena, clv_attr, n_attrs);
+    s->in = CLV_NEW_ARRAY(b->arena, clv_tensor, n_in);
+    s->cap_in = (int32_t)n_in;
+    if (!g->ops || !g->attrs || !s->in)
         return clv_fail_nomem(err, "operators");
     int32_t out = 0, attr = 0;
     for (int32_t i = 0; i < d->n_ops; i++) {
         const clv_draft_op *op = &d->ops[i];
         clv_op_info *info = &g->ops[i];
+        prefetch_names(s, i, true);
         *info = (clv_op_info){
             .name = op->name,
             .type = op->type,
             .domain = op->domain,
+            .first_in = s->n_in,
             .n_in = op->n_inputs,
             .first_out = out,
             .n_out = op->n_outputs,
@@ -282,7 +299,6 @@ static clv_status add_ops(builder *b, scope *s, clv_error *err)
         int32_t f = find_function(b, op->domain, op->type, op->overload);
         info->function = f >= 0 ? b->functions[f] : NULL;
         info->kind = f >= 0 ? CLV_OPKIND_FUNCTION : clv_op_def_find(op->domain, op->type);
-        s->first_in[i] = s->n_in;
         CLV_TRY(add_explicit(b, s, op, err));
         if (op->n_bodies)
             CLV_TRY(add_bodies(b, s, i, info, err));
@@ -291,7 +307,6 @@ static clv_status add_ops(builder *b, scope *s, clv_error *err)
         out += op->n_outputs;
         attr += op->n_attrs;
     }
-    s->first_in[d->n_ops] = s->n_in;
     return CLV_OK;
 }
 
@@ -344,22 +359,41 @@ static clv_status add_outputs(builder *b, scope *s, clv_error *err)
 
 /* -- final order and tables -- */
 
-static clv_status find_order(builder *b, scope *s, int32_t **ret_order, clv_error *err)
+/* The operator that writes an input of the operator, or CLV_NO_OP. */
+static clv_op writer_of(const clv_graph *g, const clv_op_info *op, int32_t k)
 {
-    clv_graph *g = s->g;
-    int32_t *start = CLV_NEW_ARRAY(b->arena, int32_t, g->n_ops + 1);
-    int32_t *from = CLV_NEW_ARRAY(b->arena, int32_t, s->n_in);
+    clv_tensor t = clv_op_input(g, op, k);
+    return t.i < 0 ? CLV_NO_OP : clv_tensor_at(g, t)->producer;
+}
+
+static bool is_ordered(const clv_graph *g)
+{
+    for (int32_t i = 0; i < g->n_ops; i++)
+        for (int32_t k = 0; k < g->ops[i].n_in; k++)
+            if (writer_of(g, &g->ops[i], k).i >= i)
+                return false;
+    return true;
+}
+
+static clv_status find_order(builder *b, const clv_graph *g, int32_t n_in, int32_t **ret_order,
+                             clv_error *err)
+{
+    int32_t *start = CLV_NEW_ARRAY(b->scratch, int32_t, g->n_ops + 1);
+    int32_t *from = CLV_NEW_ARRAY(b->scratch, int32_t, n_in);
     if (!start || !from)
         return clv_fail_nomem(err, "ordering the operators");
     int32_t n = 0, cycle = -1;
     for (int32_t i = 0; i < g->n_ops; i++) {
         start[i] = n;
-        for (int32_t k = s->first_in[i]; k < s->first_in[i + 1]; k++)
-            if (s->in[k].i >= 0 && g->tensors[s->in[k].i].producer.i >= 0)
-                from[n++] = g->tensors[s->in[k].i].producer.i;
+        for (int32_t k = 0; k < g->ops[i].n_in; k++) {
+            int32_t writer = writer_of(g, &g->ops[i], k).i;
+            if (writer >= 0)
+                from[n++] = writer;
+        }
     }
     start[g->n_ops] = n;
-    CLV_TRY(clv_order(&(clv_order_in){ g->n_ops, start, from }, b->arena, ret_order, &cycle, err));
+    CLV_TRY(
+        clv_order(&(clv_order_in){ g->n_ops, start, from }, b->scratch, ret_order, &cycle, err));
     if (cycle >= 0)
         return clv_fail(err, CLV_EFORMAT,
                         "operator '%.*s' (%.*s) depends on its own output: expected no cycle",
@@ -367,60 +401,70 @@ static clv_status find_order(builder *b, scope *s, int32_t **ret_order, clv_erro
     return CLV_OK;
 }
 
-/* Each reader once, ascending: operators are visited in final order. */
+/* Each reader once, ascending: operators are visited in order, so one that reads a tensor twice is
+ * the last one there. */
+static void fill_readers(clv_graph *g)
+{
+    for (int32_t i = 0; i < g->n_ops; i++)
+        for (int32_t k = 0; k < g->ops[i].n_in; k++) {
+            clv_tensor t = clv_op_input(g, &g->ops[i], k);
+            if (t.i < 0)
+                continue;
+            clv_tensor_info *info = &g->tensors[t.i];
+            clv_op *end = &g->readers_of[info->first_reader + info->n_readers];
+            if (info->n_readers > 0 && end[-1].i == i)
+                continue;
+            *end = (clv_op){ i };
+            info->n_readers++;
+        }
+}
+
 clv_status clv_graph_list_readers(clv_graph *g, clv_arena *arena, clv_error *err)
 {
-    int32_t *last = CLV_NEW_ARRAY(arena, int32_t, g->n_tensors);
-    if (!last)
-        return clv_fail_nomem(err, "readers of tensors");
     int32_t total = 0;
-    for (int32_t pass = 0; pass < 2; pass++) {
-        for (int32_t t = 0; t < g->n_tensors; t++)
-            last[t] = -1;
-        for (int32_t i = 0; i < g->n_ops; i++)
-            for (int32_t k = 0; k < g->ops[i].n_in; k++) {
-                int32_t t = g->inputs_of[g->ops[i].first_in + k].i;
-                if (t < 0 || last[t] == i)
-                    continue;
-                last[t] = i;
-                clv_tensor_info *info = &g->tensors[t];
-                if (pass)
-                    g->readers_of[info->first_reader + info->n_readers] = (clv_op){ i };
-                info->n_readers++;
-            }
-        if (pass)
-            break;
-        for (int32_t t = 0; t < g->n_tensors; t++) {
-            g->tensors[t].first_reader = total;
-            total += g->tensors[t].n_readers;
-            g->tensors[t].n_readers = 0;
+    for (int32_t i = 0; i < g->n_ops; i++)
+        for (int32_t k = 0; k < g->ops[i].n_in; k++) {
+            clv_tensor t = clv_op_input(g, &g->ops[i], k);
+            if (t.i >= 0)
+                g->tensors[t.i].n_readers++;
         }
-        g->readers_of = CLV_NEW_ARRAY(arena, clv_op, total);
-        if (!g->readers_of)
-            return clv_fail_nomem(err, "readers of tensors");
+    for (int32_t t = 0; t < g->n_tensors; t++) {
+        g->tensors[t].first_reader = total;
+        total += g->tensors[t].n_readers;
+        g->tensors[t].n_readers = 0;
     }
+    g->readers_of = CLV_NEW_ARRAY(arena, clv_op, total);
+    if (!g->readers_of)
+        return clv_fail_nomem(err, "readers of tensors");
+    fill_readers(g);
+    return CLV_OK;
+}
+
+static clv_status put_in_order(builder *b, clv_graph *g, int32_t n_in, clv_error *err)
+{
+    int32_t *order;
+    CLV_TRY(find_order(b, g, n_in, &order, err));
+    clv_op_info *in_file = CLV_NEW_ROOM(b->scratch, clv_op_info, g->n_ops);
+    int32_t *place = CLV_NEW_ARRAY(b->scratch, int32_t, g->n_ops);
+    if (!in_file || !place)
+        return clv_fail_nomem(err, "operators");
+    memcpy(in_file, g->ops, (size_t)g->n_ops * sizeof *in_file);
+    for (int32_t k = 0; k < g->n_ops; k++) {
+        g->ops[k] = in_file[order[k]];
+        place[order[k]] = k;
+    }
+    for (int32_t t = 0; t < g->n_tensors; t++)
+        if (g->tensors[t].producer.i >= 0)
+            g->tensors[t].producer.i = place[g->tensors[t].producer.i];
     return CLV_OK;
 }
 
 static clv_status freeze(builder *b, scope *s, clv_error *err)
 {
     clv_graph *g = s->g;
-    int32_t *order;
-    CLV_TRY(find_order(b, s, &order, err));
-    clv_op_info *ops = CLV_NEW_ARRAY(b->arena, clv_op_info, g->n_ops);
-    int32_t *place = CLV_NEW_ARRAY(b->arena, int32_t, g->n_ops);
-    if (!ops || !place)
-        return clv_fail_nomem(err, "operators");
-    for (int32_t k = 0; k < g->n_ops; k++) {
-        ops[k] = g->ops[order[k]];
-        ops[k].first_in = s->first_in[order[k]];
-        place[order[k]] = k;
-    }
-    g->ops = ops;
     g->inputs_of = s->in;
-    for (int32_t t = 0; t < g->n_tensors; t++)
-        if (g->tensors[t].producer.i >= 0)
-            g->tensors[t].producer.i = place[g->tensors[t].producer.i];
+    if (!is_ordered(g))
+        CLV_TRY(put_in_order(b, g, s->n_in, err));
     return clv_graph_list_readers(g, b->arena, err);
 }
 
@@ -446,9 +490,9 @@ static clv_status build_graph(builder *b, scope *around, const clv_draft *draft,
     if (n_names > MAX_TENSORS)
         return clv_fail(err, CLV_ELIMIT, "graph '%.*s' has %lld tensors: at most %d",
                         CLV_STR_ARG(g->name), (long long)n_names, MAX_TENSORS);
-    CLV_TRY(clv_map_init(&s.names, b->arena, (int32_t)n_names, err));
+    CLV_TRY(clv_map_init(&s.names, b->scratch, (int32_t)n_names, err));
     s.cap_tensors = (int32_t)n_names;
-    if (!(g->tensors = CLV_NEW_ARRAY(b->arena, clv_tensor_info, n_names)))
+    if (!(g->tensors = CLV_NEW_ROOM(b->arena, clv_tensor_info, n_names)))
         return clv_fail_nomem(err, "tensors");
     CLV_TRY(add_weights(b, &s, err));
     CLV_TRY(add_inputs(b, &s, err));
@@ -504,7 +548,7 @@ static clv_status call_height(builder *b, const clv_graph *g, int32_t depth, int
 static clv_status check_calls(builder *b, clv_error *err)
 {
     int32_t n = b->draft->n_functions, below;
-    int32_t *height = CLV_NEW_ARRAY(b->arena, int32_t, n);
+    int32_t *height = CLV_NEW_ARRAY(b->scratch, int32_t, n);
     if (!height)
         return clv_fail_nomem(err, "functions");
     for (int32_t f = 0; f < n; f++) {
@@ -524,10 +568,10 @@ static clv_status name_functions(builder *b, clv_error *err)
 {
     int32_t n = b->draft->n_functions;
     b->functions = CLV_NEW_ARRAY(b->arena, clv_graph *, n);
-    b->next_same_name = CLV_NEW_ARRAY(b->arena, int32_t, n);
+    b->next_same_name = CLV_NEW_ARRAY(b->scratch, int32_t, n);
     if (!b->functions || !b->next_same_name)
         return clv_fail_nomem(err, "functions");
-    CLV_TRY(clv_map_init(&b->function_names, b->arena, n, err));
+    CLV_TRY(clv_map_init(&b->function_names, b->scratch, n, err));
     for (int32_t i = 0; i < n; i++) {
         const clv_draft *d = b->draft->functions[i];
         if (find_function(b, d->function_domain, d->name, d->function_overload) >= 0)
@@ -546,26 +590,37 @@ static clv_status name_functions(builder *b, clv_error *err)
     return CLV_OK;
 }
 
+static clv_status build_model(builder *b, clv_error *err)
+{
+    const clv_draft_model *draft = b->draft;
+    b->model = CLV_NEW(b->arena, clv_model);
+    clv_graph *main_graph = CLV_NEW(b->arena, clv_graph);
+    if (!b->model || !main_graph)
+        return clv_fail_nomem(err, "a model");
+    *b->model = (clv_model){ .producer = draft->producer,
+                             .ir_version = draft->ir_version,
+                             .main = main_graph,
+                             .symbols = draft->symbols,
+                             .n_symbols = draft->n_symbols };
+    CLV_TRY(name_functions(b, err));
+    for (int32_t i = 0; i < draft->n_functions; i++)
+        CLV_TRY(build_graph(b, NULL, draft->functions[i], 0, b->functions[i], err));
+    b->model->functions = b->functions;
+    b->model->n_functions = draft->n_functions;
+    CLV_TRY(check_calls(b, err));
+    return build_graph(b, NULL, draft->main, 0, main_graph, err);
+}
+
 clv_status clv_model_build(const clv_draft_model *draft, clv_arena *arena, clv_model **ret,
                            clv_error *err)
 {
-    builder b = { .arena = arena, .draft = draft };
-    b.model = CLV_NEW(arena, clv_model);
-    clv_graph *main_graph = CLV_NEW(arena, clv_graph);
-    if (!b.model || !main_graph)
+    builder b = { .arena = arena,
+                  .scratch = clv_arena_new(clv_arena_alloc(arena), 0),
+                  .draft = draft };
+    if (!b.scratch)
         return clv_fail_nomem(err, "a model");
-    *b.model = (clv_model){ .producer = draft->producer,
-                            .ir_version = draft->ir_version,
-                            .main = main_graph,
-                            .symbols = draft->symbols,
-                            .n_symbols = draft->n_symbols };
-    CLV_TRY(name_functions(&b, err));
-    for (int32_t i = 0; i < draft->n_functions; i++)
-        CLV_TRY(build_graph(&b, NULL, draft->functions[i], 0, b.functions[i], err));
-    b.model->functions = b.functions;
-    b.model->n_functions = draft->n_functions;
-    CLV_TRY(check_calls(&b, err));
-    CLV_TRY(build_graph(&b, NULL, draft->main, 0, main_graph, err));
-    *ret = b.model;
-    return CLV_OK;
+    clv_status status = build_model(&b, err);
+    clv_arena_free(b.scratch);
+    *ret = status == CLV_OK ? b.model : NULL;
+    return status;
 }

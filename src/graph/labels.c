@@ -8,6 +8,8 @@ static clv_status take_names(clv_graph *g, clv_map *used, int32_t *first, int32_
 {
     for (int32_t i = 0; i < g->n_ops; i++) {
         int32_t id;
+        if (i + CLV_MAP_AHEAD < g->n_ops)
+            clv_map_prefetch(used, g->ops[i + CLV_MAP_AHEAD].name);
         if (g->ops[i].name.n == 0)
             continue;
         CLV_TRY(clv_map_put(used, g->ops[i].name, i, &id, err));

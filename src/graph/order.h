@@ -12,8 +12,7 @@ typedef struct {
 } clv_order_in;
 
 /* order[k] is the operator that comes k-th. *ret_cycle is -1, or an operator on a cycle: then
- * *ret_order is left alone. O(ops + edges) when the file is ordered already, else plus O(log ready)
- * an operator. */
+ * *ret_order is left alone. O(edges + ops * log ready). */
 clv_status clv_order(const clv_order_in *in, clv_arena *arena, int32_t **ret_order,
                      int32_t *ret_cycle, clv_error *err);
 
