@@ -123,6 +123,14 @@ static int32_t positions_axis(const clv_type *type, clv_dim positions)
     return -1;
 }
 
+/* By its type alone: is it an output that could be a cache, and no state yet? */
+static bool may_be_added(const clv_types *types, const clv_states *states, clv_tensor t)
+{
+    const clv_type *type = &types->of[t.i];
+    return type->kind == CLV_TYPE_TENSOR && type->rank >= 3 && states->of_out[t.i] < 0 &&
+           clv_tensor_at(types->graph, t)->role == CLV_TENSOR_RESULT;
+}
+
 static clv_status add(const finder *f, clv_arena *arena, clv_states *states, clv_error *err)
 {
     const clv_graph *g = f->g;
@@ -134,10 +142,9 @@ static clv_status add(const finder *f, clv_arena *arena, clv_states *states, clv
         at[n] = states->at[n];
     for (int32_t i = 0; i < g->n_outputs; i++) {
         clv_tensor t = g->outputs[i];
-        const clv_type *type = &f->types->of[t.i];
-        if (holds_cache(f, t) && states->of_out[t.i] < 0 && type->kind == CLV_TYPE_TENSOR &&
-            type->rank >= 3 && clv_tensor_at(g, t)->role == CLV_TENSOR_RESULT)
-            at[n++] = (clv_state){ CLV_NO_TENSOR, t, positions_axis(type, positions_of(f->types)) };
+        if (may_be_added(f->types, states, t) && holds_cache(f, t))
+            at[n++] = (clv_state){ CLV_NO_TENSOR, t,
+                                   positions_axis(&f->types->of[t.i], positions_of(f->types)) };
     }
     states->at = at;
     states->n = n;
@@ -147,7 +154,13 @@ static clv_status add(const finder *f, clv_arena *arena, clv_states *states, clv
 clv_status clv_states_add_first(const clv_types *types, clv_arena *arena, clv_states *states,
                                 clv_error *err)
 {
-    int32_t n = types->graph->n_tensors;
+    const clv_graph *g = types->graph;
+    int32_t n = g->n_tensors;
+    bool any = false;
+    for (int32_t i = 0; i < g->n_outputs; i++)
+        any |= may_be_added(types, states, g->outputs[i]);
+    if (!any)
+        return CLV_OK;
     finder f = { .types = types,
                  .g = types->graph,
                  .to_softmax = CLV_NEW_ARRAY(arena, bool, n),

@@ -12,6 +12,7 @@
 #include "graph/infer_declared.h"
 #include "graph/ops.h"
 #include "graph/rule_table.h"
+#include "graph/states.h"
 
 /* Operators and tensors inferred in bodies, all together. Real models stay below a million; what is
  * above is a file made to grow: 60 functions that each call the next one twice. Each costs about
@@ -231,6 +232,11 @@ clv_status clv_infer(const clv_model *model, const clv_binding *bindings, int32_
                         first.message);
     }
     CLV_TRY(status);
+    clv_states *states = CLV_NEW(arena, clv_states);
+    if (!states)
+        return clv_fail_nomem(err, "the types of a model");
+    CLV_TRY(clv_states_find(inference->main, arena, states, err));
+    inference->main->states = states;
     CLV_TRY(list_open(inference, arena, err));
     int64_t in_bodies = count_open(inference->main) - inference->n_open;
     inference->n_open_in_bodies = in_bodies < INT32_MAX ? (int32_t)in_bodies : INT32_MAX;

@@ -56,7 +56,7 @@ static const held table[] = {
 
 /* What is known of the content of a tensor. */
 typedef struct {
-    clv_tensor from;   /* the input of the graph; CLV_NO_TENSOR */
+    int32_t from;      /* which input of the graph; -1: none */
     int32_t positions; /* of the tensor */
     bool part;
 } content;
@@ -80,7 +80,7 @@ static int32_t axis_of(const finder *f, const clv_op_info *op, const held *row, 
 
 static void pass(finder *f, clv_tensor in, clv_tensor out, int32_t positions, bool part)
 {
-    if (in.i < 0 || out.i < 0 || f->of[in.i].from.i < 0 || f->of[out.i].from.i >= 0)
+    if (in.i < 0 || out.i < 0 || f->of[in.i].from < 0 || f->of[out.i].from >= 0)
         return;
     f->of[out.i] = (content){ f->of[in.i].from, positions, part || f->of[in.i].part };
 }
@@ -89,7 +89,7 @@ static bool reads_content(const finder *f, const clv_op_info *op)
 {
     for (int32_t k = 0; k < op->n_in; k++) {
         clv_tensor t = clv_op_input(f->g, op, k);
-        if (t.i >= 0 && f->of[t.i].from.i >= 0)
+        if (t.i >= 0 && f->of[t.i].from >= 0)
             return true;
     }
     return false;
@@ -135,39 +135,37 @@ static bool may_hold(const clv_type *in, const clv_type *out, int32_t *differs)
 static void pair(const finder *f, clv_tensor out, clv_state *by_input)
 {
     const content *c = &f->of[out.i];
+    clv_tensor in = c->from < 0 ? CLV_NO_TENSOR : f->g->inputs[c->from];
     int32_t differs;
-    if (c->from.i < 0 || by_input[c->from.i].out.i >= 0 ||
-        !may_hold(&f->types->of[c->from.i], &f->types->of[out.i], &differs) ||
+    if (in.i < 0 || by_input[c->from].out.i >= 0 ||
+        !may_hold(&f->types->of[in.i], &f->types->of[out.i], &differs) ||
         (c->part && differs != NO_AXIS))
         return;
     int32_t axis = differs != NO_AXIS ? differs : c->positions;
     if (axis >= f->types->of[out.i].rank) /* the file declares less than the operator has */
         axis = NO_AXIS;
-    by_input[c->from.i] = (clv_state){ c->from, out, axis };
+    by_input[c->from] = (clv_state){ in, out, axis };
 }
 
 static clv_status collect(const finder *f, clv_arena *arena, clv_states *ret, clv_error *err)
 {
     const clv_graph *g = f->g;
-    clv_state *by_input = CLV_NEW_ARRAY(arena, clv_state, g->n_tensors);
     clv_state *at = CLV_NEW_ARRAY(arena, clv_state, g->n_inputs);
     int32_t *of_out = CLV_NEW_ARRAY(arena, int32_t, g->n_tensors), n = 0;
-    if (!by_input || !at || !of_out)
+    if (!at || !of_out)
         return clv_fail_nomem(err, WHAT);
-    for (int32_t t = 0; t < g->n_tensors; t++) {
-        by_input[t].out = CLV_NO_TENSOR;
+    for (int32_t i = 0; i < g->n_inputs; i++)
+        at[i].out = CLV_NO_TENSOR;
+    for (int32_t t = 0; t < g->n_tensors; t++)
         of_out[t] = -1;
-    }
     for (int32_t i = 0; i < g->n_outputs; i++)
         if (clv_tensor_at(g, g->outputs[i])->role == CLV_TENSOR_RESULT)
-            pair(f, g->outputs[i], by_input);
+            pair(f, g->outputs[i], at);
     for (int32_t i = 0; i < g->n_inputs; i++) {
-        clv_state *found = &by_input[g->inputs[i].i];
-        if (found->out.i < 0)
+        if (at[i].out.i < 0)
             continue;
-        of_out[found->out.i] = n;
-        at[n++] = *found;
-        found->out = CLV_NO_TENSOR;
+        of_out[at[i].out.i] = n;
+        at[n++] = at[i];
     }
     *ret = (clv_states){ n, at, of_out };
     return CLV_OK;
@@ -177,20 +175,26 @@ clv_status clv_states_find(const clv_types *types, clv_arena *arena, clv_states 
                            clv_error *err)
 {
     const clv_graph *g = types->graph;
-    finder f = { types, g, CLV_NEW_ARRAY(arena, content, g->n_tensors) };
     int32_t lines[N_HELD];
+    if (types->states) {
+        *ret = *types->states;
+        return CLV_OK;
+    }
+    finder f = { types, g, clv_arena_take_large(arena, (size_t)g->n_tensors * sizeof *f.of) };
     if (!f.of)
         return clv_fail_nomem(err, WHAT);
     for (int32_t i = 0; i < N_HELD; i++)
         lines[i] = clv_op_def_find(clv_str_of(table[i].domain), clv_str_of(table[i].type));
     for (int32_t t = 0; t < g->n_tensors; t++)
-        f.of[t].from = CLV_NO_TENSOR;
+        f.of[t].from = -1;
     for (int32_t i = 0; i < g->n_inputs; i++)
         if (clv_tensor_at(g, g->inputs[i])->role == CLV_TENSOR_INPUT)
-            f.of[g->inputs[i].i] = (content){ g->inputs[i], NO_AXIS, false };
+            f.of[g->inputs[i].i] = (content){ i, NO_AXIS, false };
     for (int32_t i = 0; i < g->n_ops; i++)
         visit(&f, &g->ops[i], lines);
-    return collect(&f, arena, ret, err);
+    clv_status status = collect(&f, arena, ret, err);
+    clv_arena_drop_large(arena, f.of);
+    return status;
 }
 
 /* -- sizes -- */

@@ -15,7 +15,7 @@ typedef struct {
                           is not known */
 } clv_state;
 
-typedef struct {
+typedef struct clv_states {
     int32_t n;
     const clv_state *at; /* in the order of the graph's inputs; each tensor in one state at most */
     const int32_t *of_out; /* n_tensors: the state whose output it is; -1 */
@@ -23,7 +23,8 @@ typedef struct {
 
 /* The states of a graph: an input's content reaches an output of its type, through operators that
  * keep all of it (concatenations, scatters, views, attention with a past, recurrences); in one
- * dimension the output may be larger. Lives in the arena; CLV_ENOMEM. O(operators + edges). */
+ * dimension the output may be larger. Lives in the arena; CLV_ENOMEM. O(operators + edges); O(1)
+ * where types has them. */
 clv_status clv_states_find(const clv_types *types, clv_arena *arena, clv_states *ret,
                            clv_error *err);
 

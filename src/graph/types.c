@@ -204,8 +204,8 @@ clv_status clv_types_narrowed(const clv_types *types, clv_dtype dtype, clv_arena
 {
     int32_t n = types->graph->n_tensors;
     clv_types *made = CLV_NEW(arena, clv_types);
-    clv_type *of = CLV_NEW_ARRAY(arena, clv_type, n);
-    int64_t *bytes = CLV_NEW_ARRAY(arena, int64_t, n);
+    clv_type *of = CLV_NEW_ROOM(arena, clv_type, n);
+    int64_t *bytes = CLV_NEW_ROOM(arena, int64_t, n);
     if (!made || !of || !bytes)
         return clv_fail_nomem(err, "types");
     for (int32_t t = 0; t < n; t++) {

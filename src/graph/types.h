@@ -29,6 +29,7 @@ struct clv_types {
      * arrays when no operator has any. */
     int32_t *first_body; /* n_ops + 1 */
     clv_types **body;
+    const struct clv_states *states; /* of a model's main graph (states.h); NULL: not looked for */
     int64_t *trips; /* n_ops; times a Loop or Scan body runs, -1 when not known; NULL likewise */
 };
 
