@@ -10,14 +10,16 @@ clv_status clv_types_stored(const clv_types *types, const clv_kernels *kernels, 
 {
     int32_t n = types->graph->n_tensors;
     clv_types *made = CLV_NEW(arena, clv_types);
-    int64_t *bytes = CLV_NEW_ARRAY(arena, int64_t, n), *whole = CLV_NEW_ARRAY(arena, int64_t, n);
-    clv_type *of = CLV_NEW_ARRAY(arena, clv_type, n);
+    int64_t *bytes = CLV_NEW_ROOM(arena, int64_t, n), *whole = CLV_NEW_ROOM(arena, int64_t, n);
+    bool narrows = kv != CLV_DT_UNDEFINED;
+    clv_type *of = narrows ? CLV_NEW_ROOM(arena, clv_type, n) : types->of;
     if (!made || !bytes || !whole || !of)
         return clv_fail_nomem(err, "kernels");
+    if (narrows)
+        memcpy(of, types->of, (size_t)n * sizeof *of);
     for (int32_t t = 0; t < n; t++) {
         int64_t all = types->bytes[t];
-        of[t] = types->of[t];
-        if (kernels->state[t].i >= 0)
+        if (narrows && kernels->state[t].i >= 0)
             clv_type_narrow(&of[t], &all, kv);
         clv_op writer = types->graph->tensors[t].producer;
         bool inside = kernels->inside[t] && all > 0;

@@ -322,9 +322,9 @@ clv_status clv_costs_build(const clv_model *model, const clv_types *types, clv_a
         return clv_fail_nomem(err, "costs");
     *costs = (clv_costs){ .graph = g,
                           .types = types,
-                          .of = CLV_NEW_ARRAY(arena, clv_op_cost, g->n_ops),
-                          .unknown = CLV_NEW_ARRAY(arena, clv_op, g->n_ops),
-                          .unsized = CLV_NEW_ARRAY(arena, clv_op, g->n_ops) };
+                          .of = CLV_NEW_ROOM(arena, clv_op_cost, g->n_ops),
+                          .unknown = CLV_NEW_ROOM(arena, clv_op, g->n_ops),
+                          .unsized = CLV_NEW_ROOM(arena, clv_op, g->n_ops) };
     clv_mark mark = clv_arena_mark(arena);
     int32_t *seen = CLV_NEW_ARRAY(arena, int32_t, g->n_weights);
     if (!costs->of || !costs->unknown || !costs->unsized || !seen)

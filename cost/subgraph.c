@@ -54,12 +54,12 @@ static clv_status begin(maker *m, const clv_costs *costs, clv_arena *arena, clv_
     if (!m->scratch || !m->out)
         return clv_fail_nomem(err, "subgraphs");
     *m->out = (clv_subgraphs){ .graph = m->g,
-                               .order = CLV_NEW_ARRAY(arena, clv_op, n),
-                               .of = CLV_NEW_ARRAY(arena, int32_t, n),
-                               .candidates = CLV_NEW_ARRAY(arena, clv_op, n) };
-    m->mark = CLV_NEW_ARRAY(m->scratch, int32_t, n);
-    m->stack = CLV_NEW_ARRAY(m->scratch, int32_t, n);
-    m->bytes = CLV_NEW_ARRAY(m->scratch, int64_t, n);
+                               .order = CLV_NEW_ROOM(arena, clv_op, n),
+                               .of = CLV_NEW_ROOM(arena, int32_t, n),
+                               .candidates = CLV_NEW_ROOM(arena, clv_op, n) };
+    m->mark = CLV_NEW_ROOM(m->scratch, int32_t, n);
+    m->stack = CLV_NEW_ROOM(m->scratch, int32_t, n);
+    m->bytes = CLV_NEW_ROOM(m->scratch, int64_t, n);
     if (!m->out->order || !m->out->of || !m->out->candidates || !m->mark || !m->stack || !m->bytes)
         return clv_fail_nomem(err, "subgraphs");
     CLV_TRY(clv_weight_sums_init(&w, costs, m->scratch, err));
@@ -240,12 +240,11 @@ static void set_order(maker *m, int32_t *next)
         out->order[next[out->of[i]]++] = (clv_op){ i };
 }
 
-/* The units of these candidates, into the arena. */
-static clv_status set_units(maker *m, const clv_op *kept, int32_t n_kept, clv_arena *arena,
-                            clv_error *err)
+/* The units of these candidates. */
+static clv_status set_units(maker *m, const clv_op *kept, int32_t n_kept, clv_error *err)
 {
     clv_weight_sums w;
-    m->out->at = CLV_NEW_ARRAY(arena, clv_subgraph, (size_t)n_kept + 1);
+    m->out->at = CLV_NEW_ARRAY(m->arena, clv_subgraph, (size_t)n_kept + 1);
     int32_t *next = CLV_NEW_ARRAY(m->scratch, int32_t, (size_t)n_kept + 1);
     if (!m->out->at || !next)
         return clv_fail_nomem(err, "subgraphs");
@@ -280,7 +279,7 @@ static clv_status set_merged_units(maker *m, clv_error *err)
         return clv_fail_nomem(err, "subgraphs");
     if (out->n_candidates > 0)
         CLV_TRY(merge(m, kept, &n_kept, err));
-    CLV_TRY(set_units(m, kept, n_kept, m->scratch, err));
+    CLV_TRY(set_units(m, kept, n_kept, err));
     for (int32_t i = 0; i < m->g->n_ops; i++) {
         const clv_subgraph *at = &out->at[out->of[i]];
         bool coarse = at->n > 1 && (at_least(at->bytes_cost, m->all_bytes, COARSE_SHARE) ||
@@ -293,7 +292,7 @@ static clv_status set_merged_units(maker *m, clv_error *err)
     for (int32_t i = 0; i < m->g->n_ops; i++)
         if (stays[i])
             kept[n_finer++] = (clv_op){ i };
-    return set_units(m, kept, n_finer, m->arena, err);
+    return n_finer > n_kept ? set_units(m, kept, n_finer, err) : CLV_OK;
 }
 
 clv_status clv_subgraphs_build(const clv_costs *costs, bool merge_small, clv_arena *arena,
@@ -309,7 +308,7 @@ clv_status clv_subgraphs_build(const clv_costs *costs, bool merge_small, clv_are
     for (int32_t i = 0, any = m.out->n_candidates; any == 0 && i < m.g->n_ops; i++)
         add_candidate(&m, (clv_op){ i });
     status = merge_small ? set_merged_units(&m, err)
-                         : set_units(&m, m.out->candidates, m.out->n_candidates, arena, err);
+                         : set_units(&m, m.out->candidates, m.out->n_candidates, err);
     return finish(&m, status, ret);
 }
 
@@ -321,7 +320,7 @@ clv_status clv_subgraphs_of_nodes(const clv_costs *costs, const clv_op *nodes, i
     for (int32_t i = 0; status == CLV_OK && i < n_nodes; i++)
         add_candidate(&m, nodes[i]);
     if (status == CLV_OK)
-        status = set_units(&m, m.out->candidates, m.out->n_candidates, arena, err);
+        status = set_units(&m, m.out->candidates, m.out->n_candidates, err);
     return finish(&m, status, ret);
 }
 
@@ -350,7 +349,7 @@ clv_status clv_subgraphs_of_ops(const clv_costs *costs, int32_t most, clv_arena 
         if (!is_constant(&m, &m.g->ops[i]))
             add_candidate(&m, (clv_op){ i });
     if (status == CLV_OK && m.out->n_candidates <= most)
-        status = set_units(&m, m.out->candidates, m.out->n_candidates, arena, err);
+        status = set_units(&m, m.out->candidates, m.out->n_candidates, err);
     else
         m.out = NULL;
     return finish(&m, status, ret);
@@ -432,7 +431,7 @@ static clv_status split(maker *m, const clv_subgraphs *units, const int32_t *mar
         for (int32_t i = 0; i < m->g->n_ops; i++)
             if (candidate[i])
                 kept[n_kept++] = (clv_op){ i };
-        CLV_TRY(set_units(m, kept, n_kept, m->arena, err));
+        CLV_TRY(set_units(m, kept, n_kept, err));
         again = add_changes(m, marks, round >= SPLIT_ROUNDS, candidate);
         again = add_ends(m, marks, candidate) || again;
     }

@@ -191,7 +191,9 @@ static clv_status keep_tables(const clv_kernel_times *old, const clv_kernel_time
                 tables[n++].source = source;
             }
     }
-    *ret = (clv_kernel_times){ old->name, old->source, old->date, n, tables };
+    *ret = (clv_kernel_times){
+        .name = old->name, .source = old->source, .date = old->date, .n = n, .at = tables
+    };
     return CLV_OK;
 }
 

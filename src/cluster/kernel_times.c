@@ -24,7 +24,7 @@ bool clv_timed_tables_alike(const clv_timed_table *a, const clv_timed_table *b)
 const clv_timed_table *clv_timed_table_find(const clv_kernel_times *times, clv_timed kind,
                                             clv_dtype dtype, clv_dtype weights)
 {
-    for (int32_t i = 0; i < times->n; i++) {
+    for (int32_t i = times->first[kind]; i < times->n; i++) {
         const clv_timed_table *t = &times->at[i];
         if (t->kind == kind && t->dtype == dtype && t->weights == weights)
             return t;
@@ -125,7 +125,7 @@ static bool fastest_ns(const clv_kernel_times *times, const clv_timed_collective
                        int32_t devices, double *ret)
 {
     double bytes = what->bytes > 0 ? (double)what->bytes : 1, best = INFINITY;
-    for (int32_t i = 0; i < times->n; i++) {
+    for (int32_t i = times->first[CLV_TIMED_COLLECTIVE]; i < times->n; i++) {
         const clv_timed_table *t = &times->at[i];
         if (t->kind != CLV_TIMED_COLLECTIVE || t->operation != what->operation ||
             t->devices != devices)
@@ -142,7 +142,7 @@ bool clv_collective_ns(const clv_kernel_times *times, const clv_timed_collective
 {
     int32_t below = 0, above = 0;
     double low, high;
-    for (int32_t i = 0; i < times->n; i++) {
+    for (int32_t i = times->first[CLV_TIMED_COLLECTIVE]; i < times->n; i++) {
         const clv_timed_table *t = &times->at[i];
         if (t->kind != CLV_TIMED_COLLECTIVE || t->operation != what->operation)
             continue;

@@ -22,7 +22,8 @@ typedef struct {
 typedef struct clv_kernel_times {
     const char *name, *source, *date;
     int32_t n;
-    const clv_timed_table *at; /* no two for the same; of collectives one for each library */
+    const clv_timed_table *at;  /* no two for the same; of collectives one for each library */
+    int32_t first[CLV_N_TIMED]; /* by kind: no table before this one is of it; 0 is always true */
 } clv_kernel_times;
 
 /* Data-sheet peaks: nothing is faster, whatever a table says. */
@@ -75,7 +76,8 @@ double clv_quantising_ns(const clv_kernel_times *times, clv_dtype math, clv_dtyp
 /* Whether two tables are for the same kernels. */
 bool clv_timed_tables_alike(const clv_timed_table *a, const clv_timed_table *b);
 
-/* The table of a kind and types; NULL. O(tables). */
+/* The table of a kind and types; NULL. O(tables of the kind) where times->first says where they
+ * are, as in a file that has them side by side. */
 const clv_timed_table *clv_timed_table_find(const clv_kernel_times *times, clv_timed kind,
                                             clv_dtype dtype, clv_dtype weights);
 

@@ -290,6 +290,10 @@ static clv_status read_file(const clv_json_at *root, clv_arena *arena, clv_kerne
     }
     ret->at = r.tables;
     ret->n = r.n;
+    for (int32_t kind = 0; kind < CLV_N_TIMED; kind++)
+        ret->first[kind] = n;
+    for (int32_t i = n; i-- > 0;)
+        ret->first[r.tables[i].kind] = i;
     return CLV_OK;
 }
 

@@ -67,8 +67,9 @@ static int32_t release(trimming *t, bool forward, clv_op op, int32_t n)
     return n;
 }
 
-/* Takes away what waits for nothing that is left, again and again: in one direction. */
-static void trim(trimming *t, bool forward)
+/* Takes away what waits for nothing that is left, again and again: in one direction. How many it
+ * took. */
+static int32_t trim(trimming *t, bool forward)
 {
     const clv_forming *f = t->f;
     int32_t n = 0;
@@ -87,6 +88,7 @@ static void trim(trimming *t, bool forward)
         for (int32_t i = 0; i < f->found[node].n; i++)
             n = release(t, forward, f->members[f->found[node].first + i], n);
     }
+    return n;
 }
 
 clv_status clv_break_circles(clv_forming *f, clv_error *err)
@@ -97,9 +99,13 @@ clv_status clv_break_circles(clv_forming *f, clv_error *err)
     t.gone = CLV_NEW_ARRAY(f->scratch, bool, t.n_nodes);
     if (!t.waits || !t.queue || !t.gone)
         return clv_fail_nomem(err, "kernels");
-    for (int32_t i = 0; i < f->g->n_ops; i++)
+    int32_t left = t.n_nodes;
+    for (int32_t i = 0; i < f->g->n_ops; i++) {
         t.gone[f->n_found + i] = f->of[i] >= 0; /* a kernel stands for it */
-    trim(&t, true);
+        left -= t.gone[f->n_found + i];
+    }
+    if (trim(&t, true) == left)
+        return CLV_OK;
     trim(&t, false);
     for (int32_t k = 0; k < f->n_found; k++)
         for (int32_t i = 0; !t.gone[k] && i < f->found[k].n; i++)

@@ -17,6 +17,7 @@ typedef struct {
     const clv_types *types;
     const clv_graph *g;
     bool *causal_masks;
+    int32_t *kind; /* n_ops: that of operators, side by side: each pattern looks at all of them */
     int32_t *product;                /* n_ops; of those that begin one: its number among them */
     bool *makes_mask;                /* by operator: nothing but masks that kernels know */
     clv_attention_parts **attention; /* by kernel found */
@@ -29,7 +30,6 @@ typedef struct {
 static clv_status try_experts(former *m, clv_error *err)
 {
     int32_t last = m->f.n_found - 1;
-    m->experts[last] = NULL;
     CLV_TRY(clv_expert_kernel_find(&m->f, m->arena, &m->experts[last], err));
     if (!m->experts[last])
         clv_form_undo(&m->f);
@@ -40,6 +40,8 @@ static clv_status try_pattern(former *m, const clv_pattern *p, clv_op op, clv_er
 {
     if (!clv_form_from(&m->f, p, op))
         return CLV_OK;
+    m->attention[m->f.n_found - 1] = NULL;
+    m->experts[m->f.n_found - 1] = NULL;
     if (p->kind == CLV_KERNEL_EXPERTS && p->n_after > 1)
         return try_experts(m, err);
     bool written_out = p->kind == CLV_KERNEL_ATTENTION && p->n_before > 1;
@@ -72,11 +74,9 @@ static clv_status find_all(former *m, const clv_runtime *runtime, clv_error *err
             leave_masks(m);
             left = true;
         }
-        for (int32_t i = 0; i < m->g->n_ops; i++) {
-            int32_t kind = m->g->ops[i].kind;
-            if (m->f.of[i] < 0 && !m->f.is_free[i] && kind >= 0 && pattern->start[kind])
+        for (int32_t i = 0; i < m->g->n_ops; i++)
+            if (m->kind[i] >= 0 && pattern->start[m->kind[i]] && m->f.of[i] < 0 && !m->f.is_free[i])
                 CLV_TRY(try_pattern(m, pattern, (clv_op){ i }, err));
-        }
     }
     return CLV_OK;
 }
@@ -89,7 +89,7 @@ static clv_status number_kernels(former *m, clv_error *err)
     const clv_graph *g = m->g;
     int32_t *number = CLV_NEW_ARRAY(m->scratch, int32_t, m->f.n_found);
     int32_t *of = CLV_NEW_ARRAY(m->arena, int32_t, g->n_ops);
-    clv_kernel *at = CLV_NEW_ARRAY(m->arena, clv_kernel, g->n_ops);
+    clv_kernel *at = CLV_NEW_ROOM(m->arena, clv_kernel, g->n_ops);
     clv_op *members = CLV_NEW_ARRAY(m->arena, clv_op, g->n_ops);
     int32_t n = 0, n_members = 0;
     if (!number || !of || !at || !members)
@@ -270,13 +270,16 @@ static clv_status find_shares(former *m, clv_error *err)
 static clv_status form(former *m, const clv_runtime *runtime, clv_error *err)
 {
     CLV_TRY(clv_forming_init(&m->f, m->types, m->scratch, err));
-    m->attention = clv_arena_take_array(m->scratch, (size_t)m->g->n_ops, sizeof *m->attention);
-    m->experts = clv_arena_take_array(m->scratch, (size_t)m->g->n_ops, sizeof *m->experts);
+    m->attention = clv_arena_take_room(m->scratch, (size_t)m->g->n_ops, sizeof *m->attention);
+    m->experts = clv_arena_take_room(m->scratch, (size_t)m->g->n_ops, sizeof *m->experts);
     m->makes_mask = CLV_NEW_ARRAY(m->scratch, bool, m->g->n_ops);
-    if (!m->attention || !m->experts || !m->makes_mask)
+    m->kind = CLV_NEW_ROOM(m->scratch, int32_t, m->g->n_ops);
+    if (!m->attention || !m->experts || !m->makes_mask || !m->kind)
         return clv_fail_nomem(err, WHAT);
-    for (int32_t i = 0; runtime->n > 0 && i < m->g->n_ops; i++)
+    for (int32_t i = 0; runtime->n > 0 && i < m->g->n_ops; i++) {
+        m->kind[i] = m->g->ops[i].kind;
         m->f.is_free[i] |= clv_op_passed(m->types, &m->g->ops[i]).i >= 0;
+    }
     CLV_TRY(find_all(m, runtime, err));
     CLV_TRY(clv_break_circles(&m->f, err));
     CLV_TRY(number_kernels(m, err));

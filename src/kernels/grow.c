@@ -74,13 +74,13 @@ clv_status clv_forming_init(clv_forming *f, const clv_types *types, clv_arena *s
     *f = (clv_forming){ .types = types,
                         .g = g,
                         .scratch = scratch,
-                        .is_free = CLV_NEW_ARRAY(scratch, bool, g->n_ops),
-                        .of = CLV_NEW_ARRAY(scratch, int32_t, g->n_ops),
-                        .stage = CLV_NEW_ARRAY(scratch, int32_t, g->n_ops),
-                        .members = CLV_NEW_ARRAY(scratch, clv_op, g->n_ops),
-                        .found = CLV_NEW_ARRAY(scratch, clv_found, g->n_ops),
+                        .is_free = CLV_NEW_ROOM(scratch, bool, g->n_ops),
+                        .of = CLV_NEW_ROOM(scratch, int32_t, g->n_ops),
+                        .stage = CLV_NEW_ROOM(scratch, int32_t, g->n_ops),
+                        .members = CLV_NEW_ROOM(scratch, clv_op, g->n_ops),
+                        .found = CLV_NEW_ROOM(scratch, clv_found, g->n_ops),
                         .seen = CLV_NEW_ARRAY(scratch, int32_t, g->n_ops),
-                        .stack = CLV_NEW_ARRAY(scratch, int32_t, g->n_ops) };
+                        .stack = CLV_NEW_ROOM(scratch, int32_t, g->n_ops) };
     if (!f->is_free || !f->of || !f->stage || !f->members || !f->found || !f->seen || !f->stack)
         return clv_fail_nomem(err, "kernels");
     for (int32_t i = 0; i < g->n_ops; i++) {
