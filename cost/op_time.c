@@ -81,13 +81,13 @@ typedef struct {
     clv_basis basis;
 } timed;
 
-/* What a kernel in a captured graph takes on a device that was measured: of what is not measured by
- * its kind, the roofline, and at least what it takes to move as many bytes; in FLOAT at least what
- * it takes in BFLOAT16, which has half the bytes and twice the rate. */
-static timed captured(const clv_op_cost *cost, const clv_device_kind *kind, double bytes)
+/* What a kernel in a captured graph takes on a device that was measured, r by its roofline: of what
+ * is not measured by its kind, that, and at least what it takes to move as many bytes; in FLOAT at
+ * least what it takes in BFLOAT16, which has half the bytes and twice the rate. */
+static timed captured(const clv_op_cost *cost, const clv_device_kind *kind, clv_op_speed s,
+                      roofline r)
 {
-    clv_op_speed s = speed_of(kind, cost->speed);
-    roofline r = roofline_of(cost, kind, s, bytes);
+    double bytes = (double)cost->read_bytes + (double)cost->write_bytes;
     double start = (double)s.launch_ns, moves = 0, half, ns;
     (void)clv_start_ns(kind->times, &start);
     start *= cost->starts;
@@ -115,12 +115,14 @@ static timed time_alone(const clv_op_cost *cost, const clv_device_kind *kind,
     }
     double read = (double)cost->read_bytes, write = (double)cost->write_bytes;
     clv_op_speed s = speed_of(kind, cost->speed);
-    roofline r = roofline_of(cost, kind, s, read * (double)passes + write);
+    roofline once = roofline_of(cost, kind, s, read + write), r = once;
+    if (passes > 1)
+        r = roofline_of(cost, kind, s, read * (double)passes + write);
     double by_passes = longest(r.computes, r.moves), start = (double)s.launch_ns * cost->starts;
     timed alone = { ceil(by_passes) + start, start, r.moves > r.computes, kind->basis };
     if (!cost->captured || !kind->times)
         return alone;
-    timed ret = captured(cost, kind, read + write);
+    timed ret = captured(cost, kind, s, once);
     if (passes > 1 && by_passes > ret.ns) { /* which nobody measured */
         alone.ns = by_passes;
         return alone;
@@ -172,11 +174,12 @@ int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
     return sum_of(&parts);
 }
 
-int64_t clv_op_workspace(const clv_op_cost *cost, const clv_device_kind *kind, double proportion)
+int64_t clv_op_workspace(int64_t wanted, const clv_device_kind *kind, double proportion)
 {
-    double usable = (double)clv_device_capacity(kind);
-    double most = floor(usable * proportion);
-    if (cost->workspace_bytes == 0 || (double)cost->workspace_bytes <= most)
-        return cost->workspace_bytes;
+    if (wanted == 0)
+        return 0;
+    double most = floor((double)clv_device_capacity(kind) * proportion);
+    if ((double)wanted <= most)
+        return wanted;
     return most >= 1 ? (int64_t)most : 1;
 }

@@ -20,8 +20,8 @@ clv_time_parts clv_op_time_parts(const clv_op_cost *cost, const clv_device_kind 
 int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
                        int64_t workspace_bytes);
 
-/* What an operator gets: proportion of the device's usable memory at most, and no more than it
- * wants. */
-int64_t clv_op_workspace(const clv_op_cost *cost, const clv_device_kind *kind, double proportion);
+/* What an operator gets that wants so many bytes: proportion of the device's usable memory at most.
+ */
+int64_t clv_op_workspace(int64_t wanted, const clv_device_kind *kind, double proportion);
 
 #endif

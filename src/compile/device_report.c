@@ -18,18 +18,34 @@ static int by_size(const void *a, const void *b)
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
+/* The positions of one of a group's ranges: *ret_end is behind the last. */
+static int32_t range_of(const clv_program *p, const clv_group *group, int32_t r, int32_t *ret_end)
+{
+    *ret_end = p->segment_first[p->unit_segment[group->ranges[r].end]];
+    return p->segment_first[p->unit_segment[group->ranges[r].first]];
+}
+
 /* How many of the group's operators run before a position. */
 static int32_t operators_before(const clv_program *p, const clv_group *group, int32_t position)
 {
-    int32_t n = 0;
+    int32_t n = 0, end;
     for (int32_t r = 0; r < group->n_ranges; r++) {
-        int32_t start = p->segment_first[p->unit_segment[group->ranges[r].first]];
-        int32_t end = p->segment_first[p->unit_segment[group->ranges[r].end]];
+        int32_t start = range_of(p, group, r, &end);
         if (start >= position)
             break;
         n += (end < position ? end : position) - start;
     }
     return n;
+}
+
+static int64_t flops_of(const clv_program *p, const clv_group *group)
+{
+    int64_t flops = 0;
+    int32_t end;
+    for (int32_t r = 0; r < group->n_ranges; r++)
+        for (int32_t i = range_of(p, group, r, &end); i < end; i++)
+            flops = clv_add_saturated(flops, clv_program_cost(p, i)->flops);
+    return flops;
 }
 
 /* The tensors alive at the fullest moment. */
@@ -77,7 +93,7 @@ clv_status clv_device_report_make(clv_memory_planner *planner, const clv_group *
                                .capacity_bytes =
                                    clv_group_capacity(workload->cluster, group->device),
                                .busy_ns = result->busy_ns,
-                               .flops = result->flops,
+                               .flops = flops_of(planner->program, group),
                                .n_ops = result->n_ops,
                                .peak_op = CLV_NO_OP };
     if (result->n_ops > 0) {

@@ -158,7 +158,6 @@ static void visit_operator(plan *m, int32_t position, int32_t i)
         m->planner->weight_seen[w] = m->planner->epoch;
         m->result.weight_bytes += p->weight_bytes[w];
     }
-    m->result.flops = clv_add_saturated(m->result.flops, clv_program_cost(p, position)->flops);
 }
 
 static int32_t range_start(const plan *m, int32_t r)
@@ -219,9 +218,7 @@ static clv_status place_buffer(plan *m, int32_t b, clv_error *err)
 static clv_status place_workspace(plan *m, int32_t position, int32_t i, clv_error *err)
 {
     const clv_device_kind *kind = &m->p->workload.cluster->kinds[m->group->kind];
-    int32_t of = m->p->workspace_of[position];
-    int64_t bytes =
-        of < 0 ? 0 : clv_op_workspace(clv_program_cost(m->p, of), kind, m->group->proportion);
+    int64_t bytes = clv_op_workspace(m->p->workspace[position], kind, m->group->proportion);
     int64_t live_bytes = m->live_bytes + clv_align_bytes(bytes);
     clv_group_result *r = &m->result;
     if (live_bytes > r->live_bytes || r->peak_position < 0) {
@@ -294,7 +291,7 @@ static clv_status plan_group(plan *m, clv_error *err)
     }
     if (most_buffers > m->p->n_slots)
         most_buffers = m->p->n_slots;
-    m->buffers = CLV_NEW_ARRAY(m->arena, buffer, most_buffers);
+    m->buffers = CLV_NEW_ROOM(m->arena, buffer, most_buffers);
     m->dead_after = CLV_NEW_ARRAY(m->arena, int32_t, m->n_ops);
     if (!m->buffers || !m->dead_after)
         return clv_fail_nomem(err, "a device's memory");

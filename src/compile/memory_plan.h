@@ -18,7 +18,7 @@ typedef struct {
     int64_t live_bytes;       /* most alive at one time, workspace included: no arena is smaller */
     int64_t io_bytes;    /* the model's inputs that it reads and outputs that it makes, aligned */
     int64_t stash_bytes; /* what forward operators here leave for backward ones here, aligned */
-    int64_t busy_ns, flops;
+    int64_t busy_ns;
     bool is_packed; /* as the group */
     int32_t n_ops;
     int32_t peak_position; /* first operator with live_bytes alive; -1 in an empty group */

@@ -108,7 +108,8 @@ static clv_status number_outputs(builder *b, int32_t position, clv_error *err)
             b->p->view_of[slot] = viewed_slot(b, op);
         CLV_TRY(add_bytes(b, b->p->bytes[slot], id, err));
     }
-    return add_bytes(b, clv_program_cost(b->p, position)->workspace_bytes, id, err);
+    b->p->workspace[position] = clv_program_cost(b->p, position)->workspace_bytes;
+    return add_bytes(b, b->p->workspace[position], id, err);
 }
 
 static clv_status number_slots(builder *b, clv_error *err)
@@ -205,27 +206,27 @@ static bool allocate_slots(builder *b, clv_arena *scratch)
         }
     }
     clv_arena *a = b->arena;
-    p->tensor_of = CLV_NEW_ARRAY(a, clv_tensor, n_slots);
-    p->bytes = CLV_NEW_ARRAY(a, int64_t, n_slots);
-    p->position = CLV_NEW_ARRAY(a, int32_t, n_slots);
-    p->view_of = CLV_NEW_ARRAY(a, int32_t, n_slots);
-    p->net_of = CLV_NEW_ARRAY(a, int32_t, n_slots);
-    p->flags = CLV_NEW_ARRAY(a, uint8_t, n_slots);
-    p->first_write = CLV_NEW_ARRAY(a, int32_t, p->n_ops + 1);
-    p->first_read = CLV_NEW_ARRAY(a, int32_t, p->n_ops + 1);
-    p->reads = CLV_NEW_ARRAY(a, int32_t, n_reads);
-    p->kernel_end = CLV_NEW_ARRAY(a, int32_t, p->n_ops);
-    p->workspace_of = CLV_NEW_ARRAY(a, int32_t, p->n_ops);
-    p->first_weight = CLV_NEW_ARRAY(a, int32_t, p->n_ops + 1);
-    p->weight_reads = CLV_NEW_ARRAY(a, int32_t, n_weight_reads + n_owners);
-    p->weight_bytes = CLV_NEW_ARRAY(a, int64_t, g->n_weights + n_owners);
+    p->tensor_of = CLV_NEW_ROOM(a, clv_tensor, n_slots);
+    p->bytes = CLV_NEW_ROOM(a, int64_t, n_slots);
+    p->position = CLV_NEW_ROOM(a, int32_t, n_slots);
+    p->view_of = CLV_NEW_ROOM(a, int32_t, n_slots);
+    p->net_of = CLV_NEW_ROOM(a, int32_t, n_slots);
+    p->flags = CLV_NEW_ROOM(a, uint8_t, n_slots);
+    p->first_write = CLV_NEW_ROOM(a, int32_t, p->n_ops + 1);
+    p->first_read = CLV_NEW_ROOM(a, int32_t, p->n_ops + 1);
+    p->reads = CLV_NEW_ROOM(a, int32_t, n_reads);
+    p->kernel_end = CLV_NEW_ROOM(a, int32_t, p->n_ops);
+    p->workspace = CLV_NEW_ROOM(a, int64_t, p->n_ops);
+    p->first_weight = CLV_NEW_ROOM(a, int32_t, p->n_ops + 1);
+    p->weight_reads = CLV_NEW_ROOM(a, int32_t, n_weight_reads + n_owners);
+    p->weight_bytes = CLV_NEW_ROOM(a, int64_t, g->n_weights + n_owners);
     p->prefix_ns = CLV_NEW_ARRAY(a, int64_t *, p->workload.cluster->n_kinds);
-    b->slot_of = CLV_NEW_ARRAY(scratch, int32_t, g->n_tensors);
+    b->slot_of = CLV_NEW_ROOM(scratch, int32_t, g->n_tensors);
     b->weight_seen = CLV_NEW_ARRAY(scratch, int32_t, g->n_weights);
-    b->unit_of = CLV_NEW_ARRAY(scratch, int32_t, p->n_ops);
+    b->unit_of = CLV_NEW_ROOM(scratch, int32_t, p->n_ops);
     b->starts = CLV_NEW_ARRAY(scratch, uint8_t, p->n_ops);
     return p->tensor_of && p->bytes && p->position && p->view_of && p->net_of && p->flags &&
-           p->first_write && p->first_read && p->reads && p->kernel_end && p->workspace_of &&
+           p->first_write && p->first_read && p->reads && p->kernel_end && p->workspace &&
            p->first_weight && p->weight_reads && p->weight_bytes && p->prefix_ns && b->slot_of &&
            b->weight_seen && b->unit_of && b->starts;
 }
@@ -291,12 +292,11 @@ static int32_t parted_kernel(const builder *b, clv_op op)
 /* The end of a kernel holds the workspace of the one of its operators that wants most. */
 static void hold_workspace(clv_program *p, int32_t position, int32_t end)
 {
-    int64_t held = clv_program_cost(p, p->workspace_of[end])->workspace_bytes;
     if (position == end)
         return;
-    if (clv_program_cost(p, position)->workspace_bytes > held)
-        p->workspace_of[end] = position;
-    p->workspace_of[position] = -1;
+    if (p->workspace[position] > p->workspace[end])
+        p->workspace[end] = p->workspace[position];
+    p->workspace[position] = 0;
 }
 
 /* O(ops). Needs unit_of. */
@@ -306,10 +306,10 @@ static clv_status find_kernel_ends(builder *b, clv_arena *scratch, clv_error *er
     const int32_t *held_by = p->workload.costs->held_by;
     int32_t n = 0;
     for (int32_t i = 0; i < p->n_ops; i++) {
-        p->kernel_end[i] = p->workspace_of[i] = i;
+        p->kernel_end[i] = i;
         n = held_by && held_by[i] >= n ? held_by[i] + 1 : n;
     }
-    int32_t *end_of = CLV_NEW_ARRAY(scratch, int32_t, n); /* the last one met, from the back */
+    int32_t *end_of = CLV_NEW_ROOM(scratch, int32_t, n); /* the last one met, from the back */
     if (!end_of)
         return clv_fail_nomem(err, "the program");
     for (int32_t k = 0; k < n; k++)
@@ -333,16 +333,16 @@ static bool allocate_nets(builder *b)
 {
     clv_program *p = b->p;
     clv_arena *a = b->arena;
-    p->unit_segment = CLV_NEW_ARRAY(a, int32_t, p->n_units + 1);
-    p->segment_first = CLV_NEW_ARRAY(a, int32_t, p->n_segments + 1);
-    p->segment_unit = CLV_NEW_ARRAY(a, int32_t, p->n_segments);
-    p->segment_edge = CLV_NEW_ARRAY(a, int32_t, p->n_segments + 1);
-    p->segment_net = CLV_NEW_ARRAY(a, int32_t, p->n_segments + 1);
-    p->edge_segment = CLV_NEW_ARRAY(a, int32_t, b->n_cross);
-    p->edge_net = CLV_NEW_ARRAY(a, int32_t, b->n_cross);
-    p->net_slot = CLV_NEW_ARRAY(a, int32_t, p->n_nets);
+    p->unit_segment = CLV_NEW_ROOM(a, int32_t, p->n_units + 1);
+    p->segment_first = CLV_NEW_ROOM(a, int32_t, p->n_segments + 1);
+    p->segment_unit = CLV_NEW_ROOM(a, int32_t, p->n_segments);
+    p->segment_edge = CLV_NEW_ROOM(a, int32_t, p->n_segments + 1);
+    p->segment_net = CLV_NEW_ROOM(a, int32_t, p->n_segments + 1);
+    p->edge_segment = CLV_NEW_ROOM(a, int32_t, b->n_cross);
+    p->edge_net = CLV_NEW_ROOM(a, int32_t, b->n_cross);
+    p->net_slot = CLV_NEW_ROOM(a, int32_t, p->n_nets);
     p->net_edge = CLV_NEW_ARRAY(a, int32_t, p->n_nets + 1);
-    p->net_edges = CLV_NEW_ARRAY(a, int32_t, b->n_cross);
+    p->net_edges = CLV_NEW_ROOM(a, int32_t, b->n_cross);
     return p->unit_segment && p->segment_first && p->segment_unit && p->segment_edge &&
            p->segment_net && p->edge_segment && p->edge_net && p->net_slot && p->net_edge &&
            p->net_edges;
@@ -384,7 +384,7 @@ static clv_status build_nets(builder *b, clv_arena *scratch, clv_error *err)
     number_nets(b);
     CLV_TRY(find_kernel_ends(b, scratch, err));
     int32_t *seen = CLV_NEW_ARRAY(scratch, int32_t, p->n_nets);
-    int32_t *next = CLV_NEW_ARRAY(scratch, int32_t, p->n_nets);
+    int32_t *next = CLV_NEW_ROOM(scratch, int32_t, p->n_nets);
     if (!seen || !next || !allocate_nets(b))
         return clv_fail_nomem(err, "the cuts");
     for (int32_t s = 0; s < p->n_slots; s++)
@@ -421,7 +421,8 @@ clv_status clv_program_prefix_ns(const clv_program *p, int32_t kind, double prop
         return clv_fail_nomem(err, "operator times");
     for (int32_t i = 0; i < p->n_ops; i++) {
         const clv_op_cost *cost = clv_program_cost(p, i);
-        int64_t workspace = clv_op_workspace(cost, k, clv_proportion_of(proportion, k));
+        int64_t workspace =
+            clv_op_workspace(cost->workspace_bytes, k, clv_proportion_of(proportion, k));
         int64_t ns = clv_op_time_ns(cost, k, workspace);
         if (ns > TIME_MAX - prefix_ns[i])
             return clv_fail(err, CLV_ELIMIT,

@@ -39,9 +39,8 @@ typedef struct {
     int32_t *reads;       /* slots */
     int32_t *kernel_end;  /* n_ops: the last operator of its kernel in its unit, itself if it is by
                              itself: what a kernel reads is there until it is done */
-    int32_t
-        *workspace_of; /* n_ops: whose workspace is held at an operator, with all that its kernel
-                          reads and writes: at the last of a kernel the largest; -1: none */
+    int64_t *workspace; /* n_ops: what is wanted at an operator, with all that its kernel reads and
+                           writes: at the last of a kernel the most that one of them wants */
     int32_t *first_weight; /* n_ops + 1, into weight_reads */
     int32_t *weight_reads;
     int64_t *weight_bytes; /* n_weights: initialisers, then what bodies own, one for each owner */

@@ -7,8 +7,10 @@
 #define NONE (-1)
 
 typedef struct {
-    const clv_run_order *order;
+    const clv_costs *costs;
     const clv_kernels *kernels; /* NULL: each operator is one */
+    const clv_cluster *cluster;
+    double proportion;
     clv_plan_kernel *made;
     int32_t *last_of; /* by kernel of the model: the last one made of it */
     int32_t *before;  /* by one that is made: the one before it of the same kernel */
@@ -40,13 +42,12 @@ static const clv_kernel *kernel_of(const builder *b, clv_op op)
 
 static const char *kind_of(const builder *b, const clv_running *run)
 {
-    const clv_costs *costs = b->order->costs;
     if (run->op.i < 0)
         return run->collective;
     const clv_kernel *k = kernel_of(b, run->op);
     if (k && (k->kind == CLV_KERNEL_ATTENTION || k->kind == CLV_KERNEL_EXPERTS))
         return clv_kernel_kind_name(k->kind);
-    return kind_of_operator(costs, k ? k->anchor : run->op);
+    return kind_of_operator(b->costs, k ? k->anchor : run->op);
 }
 
 static clv_str name_of(const builder *b, const clv_running *run)
@@ -54,7 +55,7 @@ static clv_str name_of(const builder *b, const clv_running *run)
     if (run->op.i < 0)
         return run->tensor;
     const clv_kernel *k = kernel_of(b, run->op);
-    return clv_op_at(b->order->costs->graph, k ? k->anchor : run->op)->label;
+    return clv_op_at(b->costs->graph, k ? k->anchor : run->op)->label;
 }
 
 /* The one that is made of the operator's kernel on its device; a new one. */
@@ -67,7 +68,7 @@ static clv_status place_of(builder *b, const clv_running *run, clv_plan_kernel *
             *ret = &b->made[i];
             return CLV_OK;
         }
-    const char *name = clv_arena_printf(b->arena, "%.*s", CLV_STR_ARG(name_of(b, run)));
+    const char *name = clv_arena_str(b->arena, name_of(b, run));
     if (!name)
         return clv_fail_nomem(err, WHAT);
     b->before[b->n] = k < 0 ? NONE : b->last_of[k];
@@ -80,11 +81,10 @@ static clv_status place_of(builder *b, const clv_running *run, clv_plan_kernel *
 
 static clv_status add_running(builder *b, const clv_running *run, clv_error *err)
 {
-    const clv_run_order *o = b->order;
-    const clv_device_kind *kind = clv_device_kind_of(o->cluster, run->device);
-    double proportion = o->proportion > 0 ? o->proportion : kind->workspace_proportion;
-    clv_time_parts parts =
-        clv_op_time_parts(run->cost, kind, clv_op_workspace(run->cost, kind, proportion));
+    const clv_device_kind *kind = clv_device_kind_of(b->cluster, run->device);
+    double proportion = b->proportion > 0 ? b->proportion : kind->workspace_proportion;
+    clv_time_parts parts = clv_op_time_parts(
+        run->cost, kind, clv_op_workspace(run->cost->workspace_bytes, kind, proportion));
     clv_plan_kernel *kernel = NULL;
     int64_t alone = 0;
     for (int32_t c = 0; c < CLV_N_TIME_CAUSES; c++)
@@ -100,25 +100,41 @@ static clv_status add_running(builder *b, const clv_running *run, clv_error *err
     return CLV_OK;
 }
 
+/* Room for so many that run. */
+static clv_status open_builder(builder *b, int32_t n, clv_error *err)
+{
+    int32_t n_kernels = b->kernels ? b->kernels->n : 0;
+    b->made = CLV_NEW_ROOM(b->arena, clv_plan_kernel, n);
+    b->last_of = clv_arena_take_large(b->arena, (size_t)n_kernels * sizeof *b->last_of);
+    b->before = clv_arena_take_large(b->arena, (size_t)n * sizeof *b->before);
+    if (!b->made || !b->last_of || !b->before)
+        return clv_fail_nomem(err, WHAT);
+    for (int32_t k = 0; k < n_kernels; k++)
+        b->last_of[k] = NONE;
+    return CLV_OK;
+}
+
+static void close_builder(builder *b, clv_plan *plan)
+{
+    clv_arena_drop_large(b->arena, b->last_of);
+    clv_arena_drop_large(b->arena, b->before);
+    plan->kernels = b->made;
+    plan->n_kernels = b->n;
+}
+
 clv_status clv_plan_add_kernels(const clv_run_order *order, clv_arena *arena, clv_plan *plan,
                                 clv_error *err)
 {
-    const clv_kernels *kernels = order->costs->kernels;
-    builder b = { .order = order,
-                  .kernels = kernels,
-                  .made = CLV_NEW_ARRAY(arena, clv_plan_kernel, order->n),
-                  .last_of = CLV_NEW_ARRAY(arena, int32_t, kernels ? kernels->n : 0),
-                  .before = CLV_NEW_ARRAY(arena, int32_t, order->n),
+    builder b = { .costs = order->costs,
+                  .kernels = order->costs->kernels,
+                  .cluster = order->cluster,
+                  .proportion = order->proportion,
                   .arena = arena };
-    if (!b.made || !b.last_of || !b.before)
-        return clv_fail_nomem(err, WHAT);
-    for (int32_t k = 0; kernels && k < kernels->n; k++)
-        b.last_of[k] = NONE;
+    CLV_TRY(open_builder(&b, order->n, err));
     for (int32_t i = 0; i < order->n; i++)
         if (order->at[i].device >= 0)
             CLV_TRY(add_running(&b, &order->at[i], err));
-    plan->kernels = b.made;
-    plan->n_kernels = b.n;
+    close_builder(&b, plan);
     return CLV_OK;
 }
 
@@ -126,13 +142,18 @@ clv_status clv_plan_add_whole_kernels(const clv_costs *costs, const clv_cluster 
                                       clv_arena *arena, clv_plan *plan, clv_error *err)
 {
     const clv_graph *g = costs->graph;
-    clv_running *at = CLV_NEW_ARRAY(arena, clv_running, g->n_ops);
-    if (!at)
-        return clv_fail_nomem(err, WHAT);
-    for (int32_t i = 0; i < g->n_ops; i++)
-        at[i] = (clv_running){ .op = { i },
-                               .device = plan->device_of_op[g->ops[i].file_index],
-                               .cost = &costs->of[i] };
-    const clv_run_order order = { costs, cluster, plan->proportion, at, g->n_ops };
-    return clv_plan_add_kernels(&order, arena, plan, err);
+    builder b = { .costs = costs,
+                  .kernels = costs->kernels,
+                  .cluster = cluster,
+                  .proportion = plan->proportion,
+                  .arena = arena };
+    CLV_TRY(open_builder(&b, g->n_ops, err));
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        clv_running run = { .op = { i },
+                            .device = plan->device_of_op[g->ops[i].file_index],
+                            .cost = &costs->of[i] };
+        CLV_TRY(add_running(&b, &run, err));
+    }
+    close_builder(&b, plan);
+    return CLV_OK;
 }

@@ -92,8 +92,8 @@ static int64_t least_workspace(const building *b, const clv_op_cost *cost)
     for (int32_t k = 0; k < b->of->stages->n_kinds; k++) {
         const clv_device_kind *kind = &b->of->stages->kinds[k];
         double own = kind->workspace_proportion;
-        int64_t bytes =
-            clv_op_workspace(cost, kind, own < CLV_PROPORTION_MIN ? own : CLV_PROPORTION_MIN);
+        int64_t bytes = clv_op_workspace(cost->workspace_bytes, kind,
+                                         own < CLV_PROPORTION_MIN ? own : CLV_PROPORTION_MIN);
         least = bytes < least ? bytes : least;
     }
     return least;

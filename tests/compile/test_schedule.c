@@ -238,7 +238,7 @@ static int64_t critical_path(const toy *t, const int32_t *device_of)
         }
         clv_op_cost *cost = &t->costs.of[op];
         const clv_device_kind *kind = clv_device_kind_of(&t->cluster, d);
-        int64_t w = clv_op_workspace(cost, kind, kind->workspace_proportion);
+        int64_t w = clv_op_workspace(cost->workspace_bytes, kind, kind->workspace_proportion);
         free_at[d] = end[op] = start + clv_op_time_ns(cost, kind, w);
         most = end[op] > most ? end[op] : most;
     }

@@ -55,7 +55,8 @@ static int64_t local_ns(void)
     int64_t sum = 0;
     for (int32_t i = 0; i < local->model->main->n_ops; i++) {
         const clv_op_cost *c = &local->costs->of[i];
-        sum += clv_op_time_ns(c, &servers.kind, clv_op_workspace(c, &servers.kind, 1));
+        sum += clv_op_time_ns(c, &servers.kind,
+                              clv_op_workspace(c->workspace_bytes, &servers.kind, 1));
     }
     return sum;
 }
