@@ -142,21 +142,30 @@ double cli_now(void) { return (double)clv_now_ns() * 1e-9; }
 
 /* The plan's own text goes in as it is, only further to the right: a JSON text has line breaks
  * between its tokens alone. */
-static int print_plan(cli *c, const char *json)
+static int print_plan(cli *c, const char *json, size_t size)
 {
-    int code = cli_print(c, ",\n  \"plan\": ");
+    static const char before[] = ",\n  \"plan\": ", next[] = "\n  ", behind[] = "\n}\n";
+    size_t lines = 1, n = sizeof before - 1;
 
-    while (code == CLI_EXIT_OK && *json) {
-        const char *end = strchr(json, '\n');
-        size_t n = end ? (size_t)(end - json) : strlen(json);
-        const char *line =
-            clv_arena_printf(c->arena, "%.*s%s", (int)n, json, end && end[1] ? "\n  " : "");
-        if (!line)
-            return cli_nomem(c);
-        code = cli_print(c, line);
-        json += n + (end != NULL);
+    for (const char *at = json; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    char *text =
+        clv_arena_take(c->arena, size + sizeof before + sizeof behind + lines * sizeof next);
+    if (!text)
+        return cli_nomem(c);
+    memcpy(text, before, n);
+    for (const char *end; *json; json = end) {
+        end = strchrnul(json, '\n');
+        memcpy(text + n, json, (size_t)(end - json));
+        n += (size_t)(end - json);
+        end += *end != '\0';
+        if (*end) {
+            memcpy(text + n, next, sizeof next - 1);
+            n += sizeof next - 1;
+        }
     }
-    return code == CLI_EXIT_OK ? cli_print(c, "\n}\n") : code;
+    memcpy(text + n, behind, sizeof behind);
+    return cli_print(c, text);
 }
 
 const char *cli_show(cli *c, const char *path)
@@ -205,9 +214,9 @@ int cli_print_result(cli *c, const cli_result *result)
         last--;
     *last = '\0';
     int code = cli_print(c, out.text);
-    return code == CLI_EXIT_OK
-               ? print_plan(c, cleave_report_json(cleave_plan_report(result->plan), NULL))
-               : code;
+    size_t size;
+    const char *plan = cleave_report_json(cleave_plan_report(result->plan), &size);
+    return code == CLI_EXIT_OK ? print_plan(c, plan, size) : code;
 }
 
 int cli_print_notes(cli *c, const cli_result *result)

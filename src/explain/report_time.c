@@ -121,13 +121,14 @@ typedef struct {
     bool waits; /* for the host: a column more */
 } causes;
 
-/* By cause, in a row; idle and host "": of kinds, which have neither. */
+/* By cause, in a row; idle and host "": of kinds, which have neither. NULL: there was no memory. */
 static void put_causes(causes *c, const char *name, const total *t, const char *idle,
                        const char *host, int64_t all)
 {
     const char *cells[8] = { name };
+    bool of_kind = idle && !*idle;
     for (int32_t i = 0; i < CLV_N_TIME_CAUSES; i++)
-        cells[1 + i] = t->ns[i] > 0 || *idle ? clv_cell_time(c->text, t->ns[i]) : "";
+        cells[1 + i] = t->ns[i] > 0 || !of_kind ? clv_cell_time(c->text, t->ns[i]) : "";
     cells[5] = idle;
     cells[6] = host;
     cells[c->waits ? 7 : 6] = clv_cell_time(c->text, all);
