@@ -60,9 +60,4 @@ typedef struct {
 clv_status clv_model_build(const clv_draft_model *draft, clv_arena *arena, clv_model **ret,
                            clv_error *err);
 
-/* Fills readers_of, and where each tensor's are in it, from the operators and their inputs;
- * n_readers of every tensor must be 0. For graphs that are made from others. O(operators + edges).
- */
-clv_status clv_graph_list_readers(clv_graph *g, clv_arena *arena, clv_error *err);
-
 #endif

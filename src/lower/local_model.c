@@ -5,7 +5,7 @@
 
 #include "cost/shard_choices.h"
 #include "cost/weights.h"
-#include "graph/graph_build.h"
+#include "graph/freeze.h"
 
 #define WHAT "the program of one device"
 
