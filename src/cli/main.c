@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/streams.h"
 #include "cli/answer.h"
@@ -36,6 +37,21 @@ static const cli_command *const commands[] = {
  * faults, and later would keep what reading a large problem needs no more. */
 __attribute__((visibility("default"))) const char *const malloc_conf =
     "narenas:1,tcache:false,dirty_decay_ms:1000";
+
+/* The first thread has one where memory is not limited, so that there is some for it: a file of
+ * JSON is made into many small pieces, which are taken and given back three times as fast by a
+ * cache. */
+extern int mallctl(const char *name, void *old, size_t *old_size, void *new, size_t new_size)
+    __attribute__((weak));
+
+static void cache_small_pieces(void)
+{
+    bool yes = true;
+    struct rlimit room, data;
+    if (mallctl && getrlimit(RLIMIT_AS, &room) == 0 && room.rlim_cur == RLIM_INFINITY &&
+        getrlimit(RLIMIT_DATA, &data) == 0 && data.rlim_cur == RLIM_INFINITY)
+        (void)mallctl("thread.tcache.enabled", NULL, NULL, &yes, sizeof yes);
+}
 
 /* Before the options are parsed, so that an error in them is reported in the form that was asked
  * for.
@@ -100,6 +116,7 @@ static int dispatch(cli *c, int argc, char **argv)
 int main(int argc, char **argv)
 {
     clv_fill_streams();
+    cache_small_pieces();
     cli c = { .arena = clv_arena_new(NULL, 0), .commands = commands };
 
     if (!c.arena)
