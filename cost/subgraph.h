@@ -29,6 +29,7 @@ typedef struct {
     clv_subgraph *at;
     clv_op *order;      /* n_ops */
     int32_t *of;        /* n_ops: the subgraph of each operator */
+    int64_t all_bytes;  /* of the initialisers that all of them read, each once */
     clv_op *candidates; /* all of them, before merging, topologically sorted */
     int32_t n_candidates;
 } clv_subgraphs;
@@ -36,6 +37,11 @@ typedef struct {
 /* merge false keeps every candidate. O(ops + edges). */
 clv_status clv_subgraphs_build(const clv_costs *costs, bool merge, clv_arena *arena,
                                clv_subgraphs **ret, clv_error *err);
+
+/* The same units where they are fine enough for so many devices, else with more candidates: heavy
+ * operators of coarse units (subgraph.c). O(ops + edges). */
+clv_status clv_subgraphs_refine(const clv_costs *costs, clv_subgraphs *units, int32_t devices,
+                                clv_arena *arena, clv_subgraphs **ret, clv_error *err);
 
 /* The subgraphs of these operators instead, in this order, each taking what no earlier one took; an
  * operator that is taken already gets an empty subgraph. Nothing is merged. candidates is the list.

@@ -28,6 +28,13 @@ static clv_status make_single_units(clv_stage_search *s, clv_error *err)
     return CLV_OK;
 }
 
+/* Many devices need finer units than few. */
+static clv_status make_finer_units(clv_stage_search *s, clv_error *err)
+{
+    return clv_subgraphs_refine(s->analysis.costs, s->analysis.units, s->cluster->n_devices,
+                                s->arena, &s->analysis.units, err);
+}
+
 /* Manual mode: the subgraphs are those of the given nodes. */
 static clv_status make_manual_units(clv_stage_search *s, clv_error *err)
 {
@@ -80,6 +87,7 @@ clv_status clv_stage_search_open(clv_stage_search *s, int32_t devices, int64_t m
     if (req->constraints)
         CLV_TRY(read_rules(s, clv_request_asks_mesh(req), err));
     CLV_TRY(make_single_units(s, err));
+    CLV_TRY(make_finer_units(s, err));
     if (req->sharding_nodes)
         CLV_TRY(make_manual_units(s, err));
     else if (s->rules.rules.n > 0)

@@ -330,6 +330,26 @@ Test(subgraph, a_unit_that_holds_everything_gives_up_its_heavy_operators)
     cr_expect_eq(s->n_candidates, 1, "the list of candidates is as before");
 }
 
+/* 50 units are 25 for each of two devices, and 12 for each of four: then products become units. */
+Test(subgraph, many_devices_have_finer_units)
+{
+    ladder(100, every_second);
+    split(true);
+    clv_subgraphs *few = s;
+    cr_assert_eq(clv_subgraphs_refine(m->costs, few, 2, arena, &s, &m->err), CLV_OK);
+    cr_expect_eq(s, few, "they are fine enough");
+    cr_assert_eq(clv_subgraphs_refine(m->costs, few, 4, arena, &s, &m->err), CLV_OK);
+    cr_assert_eq(s->n, 100);
+    expect_unit(0, "a1: a0 j0 a1");
+    expect_unit(1, "j1: j1");
+    expect_unit(99, "j99: j99");
+    cr_expect_eq(s->n_candidates, few->n_candidates);
+    cr_expect_eq(s->all_bytes, few->all_bytes);
+    few = s;
+    cr_assert_eq(clv_subgraphs_refine(m->costs, few, 64, arena, &s, &m->err), CLV_OK);
+    cr_expect_eq(s->n, 200, "each operator is one");
+}
+
 /* covers: B.040 */
 Test(subgraph, below_either_threshold_is_enough_to_be_released)
 {
