@@ -178,7 +178,7 @@ int64_t clv_op_workspace(int64_t wanted, const clv_device_kind *kind, double pro
 {
     if (wanted == 0)
         return 0;
-    double most = floor((double)clv_device_capacity(kind) * proportion);
+    double most = floor((double)clv_device_capacity(kind) * clv_proportion_of(proportion, kind));
     if ((double)wanted <= most)
         return wanted;
     return most >= 1 ? (int64_t)most : 1;

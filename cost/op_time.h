@@ -20,8 +20,14 @@ clv_time_parts clv_op_time_parts(const clv_op_cost *cost, const clv_device_kind 
 int64_t clv_op_time_ns(const clv_op_cost *cost, const clv_device_kind *kind,
                        int64_t workspace_bytes);
 
-/* What an operator gets that wants so many bytes: proportion of the device's usable memory at most.
- */
+/* A proportion of a device's memory for workspace; 0 stands for the device's own. */
+static inline double clv_proportion_of(double proportion, const clv_device_kind *kind)
+{
+    return proportion > 0 ? proportion : kind->workspace_proportion;
+}
+
+/* What an operator gets that wants so many bytes: proportion, or where that is 0 the device's own,
+ * of its usable memory at most. */
 int64_t clv_op_workspace(int64_t wanted, const clv_device_kind *kind, double proportion);
 
 #endif

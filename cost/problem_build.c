@@ -59,8 +59,7 @@ static clv_status add_kind_times(builder *b, const clv_device_kind *kind, int64_
     for (int32_t k = 0; k < b->g->n_ops; k++) {
         int32_t i = b->units->order[k].i, unit = b->units->of[i];
         const clv_op_cost *cost = &b->costs->of[i];
-        int64_t workspace =
-            clv_op_workspace(cost->workspace_bytes, kind, kind->workspace_proportion);
+        int64_t workspace = clv_op_workspace(cost->workspace_bytes, kind, 0);
         int64_t ns = clv_op_time_ns(cost, kind, workspace);
         if (ns > TIME_MAX_NS - sum)
             return clv_fail(err, CLV_ELIMIT,

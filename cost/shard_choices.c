@@ -75,8 +75,7 @@ int64_t clv_slowest_ns(const clv_op_cost *cost, const clv_mesh *mesh, const clv_
         if (kind == last)
             continue;
         const clv_device_kind *k = &cluster->kinds[kind];
-        int64_t ns = clv_op_time_ns(
-            cost, k, clv_op_workspace(cost->workspace_bytes, k, k->workspace_proportion));
+        int64_t ns = clv_op_time_ns(cost, k, clv_op_workspace(cost->workspace_bytes, k, 0));
         most = ns > most ? ns : most;
         last = kind;
     }

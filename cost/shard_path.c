@@ -237,8 +237,7 @@ clv_status clv_shard_path_find(const clv_costs *costs, const clv_device_kind *ki
         return CLV_OK;
     for (int32_t i = 0; i < f.n; i++) {
         const clv_op_cost *c = &costs->of[i];
-        f.ns[i] = clv_op_time_ns(
-            c, kind, clv_op_workspace(c->workspace_bytes, kind, kind->workspace_proportion));
+        f.ns[i] = clv_op_time_ns(c, kind, clv_op_workspace(c->workspace_bytes, kind, 0));
         f.place[i] = NONE;
     }
     find_path(&f, end);

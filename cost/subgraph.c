@@ -277,6 +277,24 @@ static bool is_coarse(const clv_subgraphs *units, const clv_subgraph *at, int64_
                          at_least(at->flops_cost, all_flops, share));
 }
 
+/* Ascending; how many. */
+static int32_t list_marked(const maker *m, const bool *is, clv_op *ret)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < m->g->n_ops; i++)
+        if (is[i])
+            ret[n++] = (clv_op){ i };
+    return n;
+}
+
+/* The list of candidates stays as it was. */
+static void keep_candidates(maker *m, const clv_subgraphs *units)
+{
+    memcpy(m->out->candidates, units->candidates,
+           (size_t)units->n_candidates * sizeof *units->candidates);
+    m->out->n_candidates = units->n_candidates;
+}
+
 /* The candidates of units, and heavy operators of those that are coarse, ascending. */
 static clv_status list_finer(const maker *m, const clv_subgraphs *units, int32_t devices,
                              clv_op *kept, int32_t *ret_n, clv_error *err)
@@ -292,10 +310,7 @@ static clv_status list_finer(const maker *m, const clv_subgraphs *units, int32_t
         if (at->candidate.i == i || (heavy && is_coarse(units, at, all_flops, devices)))
             stays[anchor_of(m, i)] = true;
     }
-    *ret_n = 0;
-    for (int32_t i = 0; i < m->g->n_ops; i++)
-        if (stays[i])
-            kept[(*ret_n)++] = (clv_op){ i };
+    *ret_n = list_marked(m, stays, kept);
     return CLV_OK;
 }
 
@@ -319,9 +334,7 @@ static clv_status refine(maker *m, const clv_subgraphs *units, int32_t devices, 
     clv_op *kept = CLV_NEW_ARRAY(m->scratch, clv_op, m->g->n_ops);
     if (!kept)
         return clv_fail_nomem(err, "subgraphs");
-    memcpy(m->out->candidates, units->candidates,
-           (size_t)units->n_candidates * sizeof *units->candidates);
-    m->out->n_candidates = units->n_candidates;
+    keep_candidates(m, units);
     CLV_TRY(list_finer(m, units, devices, kept, &n, err));
     return set_units(m, kept, n, err);
 }
@@ -468,17 +481,12 @@ static clv_status split(maker *m, const clv_subgraphs *units, const int32_t *mar
         return clv_fail_nomem(err, "subgraphs");
     for (int32_t i = 0; i < m->g->n_ops; i++)
         marks[i] = mark[anchor_of(m, i)];
-    for (int32_t i = 0; i < units->n_candidates; i++)
-        m->out->candidates[m->out->n_candidates++] = units->candidates[i];
+    keep_candidates(m, units);
     for (int32_t u = 0; u < units->n; u++)
         if (units->at[u].candidate.i >= 0)
             candidate[units->at[u].candidate.i] = true;
     for (int32_t round = 0; again; round++) {
-        int32_t n_kept = 0;
-        for (int32_t i = 0; i < m->g->n_ops; i++)
-            if (candidate[i])
-                kept[n_kept++] = (clv_op){ i };
-        CLV_TRY(set_units(m, kept, n_kept, err));
+        CLV_TRY(set_units(m, kept, list_marked(m, candidate, kept), err));
         again = add_changes(m, marks, round >= SPLIT_ROUNDS, candidate);
         again = add_ends(m, marks, candidate) || again;
     }

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "cost/op_time.h"
+
 /* Counts, then fills, the runs of units with one device. */
 static bool split_units(clv_candidate *c, clv_arena *arena)
 {

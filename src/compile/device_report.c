@@ -18,19 +18,13 @@ static int by_size(const void *a, const void *b)
     return (x->slot > y->slot) - (x->slot < y->slot);
 }
 
-/* The positions of one of a group's ranges: *ret_end is behind the last. */
-static int32_t range_of(const clv_program *p, const clv_group *group, int32_t r, int32_t *ret_end)
-{
-    *ret_end = p->segment_first[p->unit_segment[group->ranges[r].end]];
-    return p->segment_first[p->unit_segment[group->ranges[r].first]];
-}
-
 /* How many of the group's operators run before a position. */
 static int32_t operators_before(const clv_program *p, const clv_group *group, int32_t position)
 {
-    int32_t n = 0, end;
+    int32_t n = 0;
     for (int32_t r = 0; r < group->n_ranges; r++) {
-        int32_t start = range_of(p, group, r, &end);
+        int32_t start = clv_program_start(p, group->ranges[r].first);
+        int32_t end = clv_program_start(p, group->ranges[r].end);
         if (start >= position)
             break;
         n += (end < position ? end : position) - start;
@@ -41,10 +35,11 @@ static int32_t operators_before(const clv_program *p, const clv_group *group, in
 static int64_t flops_of(const clv_program *p, const clv_group *group)
 {
     int64_t flops = 0;
-    int32_t end;
-    for (int32_t r = 0; r < group->n_ranges; r++)
-        for (int32_t i = range_of(p, group, r, &end); i < end; i++)
+    for (int32_t r = 0; r < group->n_ranges; r++) {
+        int32_t end = clv_program_start(p, group->ranges[r].end);
+        for (int32_t i = clv_program_start(p, group->ranges[r].first); i < end; i++)
             flops = clv_add_saturated(flops, clv_program_cost(p, i)->flops);
+    }
     return flops;
 }
 

@@ -107,8 +107,8 @@ static int64_t most_alive_bytes(walk *w)
 static int64_t bound_unit(walk *w)
 {
     const clv_program *p = w->p;
-    w->first_op = p->segment_first[p->unit_segment[w->unit]];
-    w->n_ops = p->segment_first[p->unit_segment[w->unit + 1]] - w->first_op;
+    w->first_op = clv_program_start(p, w->unit);
+    w->n_ops = clv_program_start(p, w->unit + 1) - w->first_op;
     w->n_buffers = 0;
     for (int32_t i = 0; i < w->n_ops; i++) {
         int32_t at = w->first_op + i;
@@ -157,8 +157,8 @@ static void find_owners(const walk *w, int32_t *owner)
     for (int32_t s = 0; s < p->n_slots; s++)
         owner[s] = NO_UNIT;
     for (int32_t u = 0; u < p->n_units; u++) {
-        int32_t first = p->segment_first[p->unit_segment[u]];
-        int32_t end = p->segment_first[p->unit_segment[u + 1]];
+        int32_t first = clv_program_start(p, u);
+        int32_t end = clv_program_start(p, u + 1);
         for (int32_t k = p->first_read[first]; k < p->first_read[end]; k++) {
             int32_t root = w->root[p->reads[k]];
             if (root >= 0)

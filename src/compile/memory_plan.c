@@ -162,12 +162,12 @@ static void visit_operator(plan *m, int32_t position, int32_t i)
 
 static int32_t range_start(const plan *m, int32_t r)
 {
-    return m->p->segment_first[m->p->unit_segment[m->group->ranges[r].first]];
+    return clv_program_start(m->p, m->group->ranges[r].first);
 }
 
 static int32_t range_end(const plan *m, int32_t r)
 {
-    return m->p->segment_first[m->p->unit_segment[m->group->ranges[r].end]];
+    return clv_program_start(m->p, m->group->ranges[r].end);
 }
 
 static void find_lifetimes(plan *m)

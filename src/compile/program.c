@@ -421,8 +421,7 @@ clv_status clv_program_prefix_ns(const clv_program *p, int32_t kind, double prop
         return clv_fail_nomem(err, "operator times");
     for (int32_t i = 0; i < p->n_ops; i++) {
         const clv_op_cost *cost = clv_program_cost(p, i);
-        int64_t workspace =
-            clv_op_workspace(cost->workspace_bytes, k, clv_proportion_of(proportion, k));
+        int64_t workspace = clv_op_workspace(cost->workspace_bytes, k, proportion);
         int64_t ns = clv_op_time_ns(cost, k, workspace);
         if (ns > TIME_MAX - prefix_ns[i])
             return clv_fail(err, CLV_ELIMIT,

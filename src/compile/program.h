@@ -73,10 +73,10 @@ static inline const clv_op_cost *clv_program_cost(const clv_program *p, int32_t 
     return &p->workload.costs->of[p->workload.units->order[position].i];
 }
 
-/* 0 stands for the device's own default. */
-static inline double clv_proportion_of(double proportion, const clv_device_kind *kind)
+/* Where the operators of a unit begin; of n_units, behind all. */
+static inline int32_t clv_program_start(const clv_program *p, int32_t unit)
 {
-    return proportion > 0 ? proportion : kind->workspace_proportion;
+    return p->segment_first[p->unit_segment[unit]];
 }
 
 static inline int64_t clv_add_saturated(int64_t a, int64_t b)

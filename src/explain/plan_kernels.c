@@ -8,7 +8,6 @@
 
 typedef struct {
     const clv_costs *costs;
-    const clv_kernels *kernels; /* NULL: each operator is one */
     const clv_cluster *cluster;
     double proportion;
     clv_plan_kernel *made;
@@ -36,8 +35,8 @@ static const char *kind_of_operator(const clv_costs *costs, clv_op op)
 /* Of the model; NULL: an operator by itself. */
 static const clv_kernel *kernel_of(const builder *b, clv_op op)
 {
-    int32_t k = b->kernels ? b->kernels->of[op.i] : NONE;
-    return k < 0 ? NULL : &b->kernels->at[k];
+    int32_t k = b->costs->kernels ? b->costs->kernels->of[op.i] : NONE;
+    return k < 0 ? NULL : &b->costs->kernels->at[k];
 }
 
 static const char *kind_of(const builder *b, const clv_running *run)
@@ -62,7 +61,7 @@ static clv_str name_of(const builder *b, const clv_running *run)
 static clv_status place_of(builder *b, const clv_running *run, clv_plan_kernel **ret,
                            clv_error *err)
 {
-    int32_t k = run->op.i < 0 || !b->kernels ? NONE : b->kernels->of[run->op.i];
+    int32_t k = run->op.i < 0 || !b->costs->kernels ? NONE : b->costs->kernels->of[run->op.i];
     for (int32_t i = k < 0 ? NONE : b->last_of[k]; i >= 0; i = b->before[i])
         if (b->made[i].device == run->device) {
             *ret = &b->made[i];
@@ -82,9 +81,8 @@ static clv_status place_of(builder *b, const clv_running *run, clv_plan_kernel *
 static clv_status add_running(builder *b, const clv_running *run, clv_error *err)
 {
     const clv_device_kind *kind = clv_device_kind_of(b->cluster, run->device);
-    double proportion = b->proportion > 0 ? b->proportion : kind->workspace_proportion;
     clv_time_parts parts = clv_op_time_parts(
-        run->cost, kind, clv_op_workspace(run->cost->workspace_bytes, kind, proportion));
+        run->cost, kind, clv_op_workspace(run->cost->workspace_bytes, kind, b->proportion));
     clv_plan_kernel *kernel = NULL;
     int64_t alone = 0;
     for (int32_t c = 0; c < CLV_N_TIME_CAUSES; c++)
@@ -103,7 +101,7 @@ static clv_status add_running(builder *b, const clv_running *run, clv_error *err
 /* Room for so many that run. */
 static clv_status open_builder(builder *b, int32_t n, clv_error *err)
 {
-    int32_t n_kernels = b->kernels ? b->kernels->n : 0;
+    int32_t n_kernels = b->costs->kernels ? b->costs->kernels->n : 0;
     b->made = CLV_NEW_ROOM(b->arena, clv_plan_kernel, n);
     b->last_of = clv_arena_take_large(b->arena, (size_t)n_kernels * sizeof *b->last_of);
     b->before = clv_arena_take_large(b->arena, (size_t)n * sizeof *b->before);
@@ -126,7 +124,6 @@ clv_status clv_plan_add_kernels(const clv_run_order *order, clv_arena *arena, cl
                                 clv_error *err)
 {
     builder b = { .costs = order->costs,
-                  .kernels = order->costs->kernels,
                   .cluster = order->cluster,
                   .proportion = order->proportion,
                   .arena = arena };
@@ -142,11 +139,9 @@ clv_status clv_plan_add_whole_kernels(const clv_costs *costs, const clv_cluster 
                                       clv_arena *arena, clv_plan *plan, clv_error *err)
 {
     const clv_graph *g = costs->graph;
-    builder b = { .costs = costs,
-                  .kernels = costs->kernels,
-                  .cluster = cluster,
-                  .proportion = plan->proportion,
-                  .arena = arena };
+    builder b = {
+        .costs = costs, .cluster = cluster, .proportion = plan->proportion, .arena = arena
+    };
     CLV_TRY(open_builder(&b, g->n_ops, err));
     for (int32_t i = 0; i < g->n_ops; i++) {
         clv_running run = { .op = { i },

@@ -162,7 +162,7 @@ clv_status clv_states_add_first(const clv_types *types, clv_arena *arena, clv_st
     if (!any)
         return CLV_OK;
     finder f = { .types = types,
-                 .g = types->graph,
+                 .g = g,
                  .to_softmax = CLV_NEW_ARRAY(arena, bool, n),
                  .from_softmax = CLV_NEW_ARRAY(arena, bool, n),
                  .cache = CLV_NEW_ARRAY(arena, bool, n) };

@@ -28,9 +28,11 @@ static clv_status make_single_units(clv_stage_search *s, clv_error *err)
     return CLV_OK;
 }
 
-/* Many devices need finer units than few. */
+/* Many devices need finer units than few, where none are given. */
 static clv_status make_finer_units(clv_stage_search *s, clv_error *err)
 {
+    if (s->req->sharding_nodes)
+        return CLV_OK;
     return clv_subgraphs_refine(s->analysis.costs, s->analysis.units, s->cluster->n_devices,
                                 s->arena, &s->analysis.units, err);
 }

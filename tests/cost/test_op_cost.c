@@ -344,12 +344,11 @@ Test(op_cost, less_workspace_means_more_passes_over_the_inputs)
 Test(op_cost, an_operator_gets_a_share_of_what_is_usable)
 {
     clv_device_kind d = device(); /* 1000 usable */
-    clv_op_cost c = { .workspace_bytes = 400 };
-    cr_expect_eq(clv_op_workspace(c.workspace_bytes, &d, 0.5), 400);
-    cr_expect_eq(clv_op_workspace(c.workspace_bytes, &d, 0.3), 300);
-    cr_expect_eq(clv_op_workspace(c.workspace_bytes, &d, 0.0001), 1, "never nothing");
-    c.workspace_bytes = 0;
-    cr_expect_eq(clv_op_workspace(c.workspace_bytes, &d, 0.5), 0);
+    cr_expect_eq(clv_op_workspace(400, &d, 0.5), 400);
+    cr_expect_eq(clv_op_workspace(400, &d, 0.3), 300);
+    cr_expect_eq(clv_op_workspace(400, &d, 0.0001), 1, "never nothing");
+    cr_expect_eq(clv_op_workspace(800, &d, 0), 500, "the device's own proportion");
+    cr_expect_eq(clv_op_workspace(0, &d, 0.5), 0);
 }
 
 Test(op_cost, the_dearest_operator_does_not_wrap_around)
