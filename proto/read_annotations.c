@@ -44,7 +44,7 @@ typedef struct {
     clv_outer_entries calls;
     clv_function_name function; /* that is walked */
     int32_t n_in_bodies, n_in_functions;
-    const char *meshes_of, *mesh, *uneven;
+    const char *meshes_of, *copies, *mesh, *uneven;
     int64_t ir_version;
     int32_t depth;
 } walk;
@@ -357,6 +357,8 @@ static clv_status read_metadata(walk *w, const clv_message *model, const clv_fie
     bool is_note;
     if (clv_metadata_entry(model, f, &key, &value, NULL) != CLV_OK)
         return CLV_OK; /* who reads the model looks at none */
+    if (clv_str_is(key, CLV_COPIES_KEY))
+        return copy_str(w, value, &w->copies, err);
     if (clv_str_is(key, CLV_MESH_KEY))
         return copy_str(w, value, &w->mesh, err);
     if (clv_str_is(key, CLV_UNEVEN_KEY))
@@ -444,6 +446,7 @@ clv_status clv_onnx_read_annotations(const clv_onnx_file *file, clv_arena *arena
                                  .n_in_bodies = w.n_in_bodies,
                                  .n_in_functions = w.n_in_functions,
                                  .meshes_of = w.meshes_of,
+                                 .copies = w.copies,
                                  .mesh = w.mesh,
                                  .uneven = w.uneven,
                                  .faults = w.faults.at,

@@ -30,10 +30,10 @@ typedef struct {
     int32_t n_nodes;
     /* Entries of nodes in bodies and in functions: checked, not kept (inner_entries.h). */
     int32_t n_in_bodies, n_in_functions;
-    /* What cleave says of the meshes of its configuration beyond specs (mesh_metadata.h): JSON;
-     * NULL: nothing. Of entries with one key, the last. */
+    /* What cleave says of the copies and meshes of its configuration beyond specs
+     * (mesh_metadata.h): JSON; NULL: nothing. Of entries with one key, the last. */
     const char *meshes_of; /* the configuration; NULL: there is no note of cleave's */
-    const char *mesh, *uneven;
+    const char *copies, *mesh, *uneven;
     const char **faults;
     int32_t n_faults;
 } clv_annotation_set;

@@ -1,5 +1,7 @@
 #include "proto/spec_message.h"
 
+#include "plan/copied_specs.h"
+
 #define WHAT "the annotation of a node"
 
 /* protobuf-c takes what it could write to; packing only reads it. */
@@ -119,11 +121,13 @@ clv_status clv_node_specs_of_plan(const clv_plan *plan, clv_arena *arena, clv_no
                                   clv_error *err)
 {
     int32_t behind = 0;
+    const clv_plan_annotation *annotations;
+    CLV_TRY(clv_plan_copied_annotations(plan, arena, &annotations, err));
     clv_node_specs *notes = CLV_NEW_ARRAY(arena, clv_node_specs, plan->n_annotations);
     if (!notes)
         return clv_fail_nomem(err, WHAT);
     for (int32_t i = 0; i < plan->n_annotations; i++) {
-        const clv_plan_annotation *a = &plan->annotations[i];
+        const clv_plan_annotation *a = &annotations[i];
         if (a->file_index < behind || a->file_index >= plan->n_ops)
             return clv_fail(err, CLV_EUSAGE,
                             "annotation %d of the plan is for node %d, expected a node from %d "

@@ -41,6 +41,9 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
         return clv_fail(err, CLV_EUSAGE,
                         "max_tensor_devices is %d: expected 0 (as many as are best) or more",
                         o->max_tensor_devices);
+    if (o->copies < 0)
+        return clv_fail(err, CLV_EUSAGE, "copies is %d: expected 0 (as many as are best) or more",
+                        o->copies);
     if (o->stages < 0)
         return clv_fail(err, CLV_EUSAGE, "stages is %d: expected 0 (any) or more", o->stages);
     if (!(o->overlap >= 0 && o->overlap <= 1))
@@ -115,6 +118,7 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
         .mesh = o->mesh,
         .max_share = o->max_tensor_devices,
         .stages = o->stages,
+        .copies = o->copies,
         .data_parallel = o->data_parallel != 0,
         .overlap = o->overlap,
         .fewest = o->objective == CLEAVE_DEVICES,
@@ -222,13 +226,15 @@ void cleave_plan_free(cleave_plan *plan)
 int cleave_plan_fits(const cleave_plan *plan) { return plan->plan->outcome == CLV_FITS; }
 int cleave_plan_devices(const cleave_plan *plan) { return plan->plan->n_devices; }
 int cleave_plan_stages(const cleave_plan *plan) { return plan->plan->n_stages; }
+int cleave_plan_copies(const cleave_plan *plan) { return clv_plan_copies(plan->plan); }
 double cleave_plan_latency_s(const cleave_plan *plan)
 {
     return (double)plan->plan->latency_ns * 1e-9;
 }
 double cleave_plan_throughput(const cleave_plan *plan)
 {
-    return plan->plan->period_ns > 0 ? 1e9 / (double)plan->plan->period_ns : 0;
+    const clv_plan *p = plan->plan;
+    return p->period_ns > 0 ? 1e9 * clv_plan_copies(p) / (double)p->period_ns : 0;
 }
 double cleave_plan_bound_s(const cleave_plan *plan)
 {

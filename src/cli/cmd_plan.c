@@ -42,6 +42,7 @@ enum {
     MESH,
     MAX_TP,
     STAGES,
+    COPIES,
     DATA_PARALLEL,
     OVERLAP,
     RUNTIME,
@@ -136,6 +137,12 @@ static const cli_option options[N_OPTIONS] = {
                  .kind = CLI_INT,
                  .value = "N",
                  .help = "in N stages, each of equally many devices; any",
+                 .min = 1,
+                 .max = 65536 },
+    [COPIES] = { .name = "--copies",
+                 .kind = CLI_INT,
+                 .value = "N",
+                 .help = "N times the plan, requests go round; by throughput any",
                  .min = 1,
                  .max = 65536 },
     [DATA_PARALLEL] = { .name = "--data-parallel",
@@ -291,6 +298,7 @@ static void read_options(const cli_value *v, cleave_plan_options *o)
     o->mesh = v[MESH].text;
     o->max_tensor_devices = v[INPUT_MODEL].by && !asks_for_shards(v) ? 1 : (int)v[MAX_TP].number;
     o->stages = (int)v[STAGES].number;
+    o->copies = v[INPUT_MODEL].by && !v[COPIES].by ? 1 : (int)v[COPIES].number;
     o->data_parallel = v[DATA_PARALLEL].by != NULL;
     o->overlap = v[OVERLAP].real;
     o->runtime = v[RUNTIME].text;

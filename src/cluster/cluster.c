@@ -182,3 +182,48 @@ clv_status clv_cluster_subset(const clv_cluster *c, int32_t n, int64_t memory_by
     *ret = part;
     return CLV_OK;
 }
+
+clv_status clv_cluster_pick(const clv_cluster *c, const int32_t *device, int32_t n,
+                            clv_arena *arena, clv_cluster **ret, clv_error *err)
+{
+    clv_cluster *part = CLV_NEW(arena, clv_cluster);
+    clv_device *devices = CLV_NEW_ARRAY(arena, clv_device, n);
+    clv_device_kind *kinds = CLV_NEW_ARRAY(arena, clv_device_kind, c->n_kinds);
+    clv_route *routes = CLV_NEW_ARRAY(arena, clv_route, (size_t)n * (size_t)n);
+    if (!part || !devices || !kinds || !routes)
+        return clv_fail_nomem(err, "a part of a cluster");
+    *part = *c;
+    part->n_devices = n;
+    part->devices = devices;
+    part->kinds = kinds;
+    part->routes = routes;
+    memcpy(kinds, c->kinds, (size_t)c->n_kinds * sizeof *kinds);
+    for (int32_t k = 0; k < c->n_kinds && n == 1; k++)
+        kinds[k].buffer_bytes = 0;
+    for (int32_t i = 0; i < n; i++) {
+        devices[i] = c->devices[device[i]];
+        for (int32_t k = 0; k < n; k++)
+            routes[(size_t)i * (size_t)n + (size_t)k] = *clv_route_between(c, device[i], device[k]);
+    }
+    *ret = part;
+    return CLV_OK;
+}
+
+static bool are_equally_fast(const clv_route *a, const clv_route *b)
+{
+    return a->latency_ns == b->latency_ns && a->bytes_per_s >= b->bytes_per_s &&
+           a->bytes_per_s <= b->bytes_per_s;
+}
+
+bool clv_cluster_groups_alike(const clv_cluster *c, const int32_t *a, const int32_t *b, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        if (c->devices[a[i]].kind != c->devices[b[i]].kind)
+            return false;
+        for (int32_t k = 0; k < n; k++)
+            if (!are_equally_fast(clv_route_between(c, a[i], a[k]),
+                                  clv_route_between(c, b[i], b[k])))
+                return false;
+    }
+    return true;
+}

@@ -140,4 +140,13 @@ clv_status clv_cluster_keep_free(const clv_cluster *c, const char *headroom, int
 clv_status clv_cluster_subset(const clv_cluster *c, int32_t n, int64_t memory_bytes,
                               clv_arena *arena, clv_cluster **ret, clv_error *err);
 
+/* n devices of a cluster, by their ids, in that order, with the routes between them. One that runs
+ * alone needs no buffers. Shares the rest with c, which must live as long. O(n^2). */
+clv_status clv_cluster_pick(const clv_cluster *c, const int32_t *device, int32_t n,
+                            clv_arena *arena, clv_cluster **ret, clv_error *err);
+
+/* Are two groups of n devices alike: at each place the same kind of device, and between each two
+ * places links of the same speed? O(n^2). */
+bool clv_cluster_groups_alike(const clv_cluster *c, const int32_t *a, const int32_t *b, int32_t n);
+
 #endif

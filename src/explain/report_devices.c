@@ -9,6 +9,7 @@
 #include "plan/plan_mesh.h"
 
 #define TRANSFERS_SHOWN 8
+#define COPIES_SHOWN    3 /* and the last */
 
 /* -- devices of a mesh -- */
 
@@ -58,12 +59,9 @@ static bool counts_up(const clv_plan *plan, const int32_t *device, int32_t n)
     return true;
 }
 
-/* The name of a device, or of all of the mesh that it leads: "gpu0-7", "n0/gpu6..n1/gpu1 (4)" where
- * the numbers do not follow each other. */
-const char *clv_report_devices_name(const clv_plan *plan, int32_t lead, clv_text *text)
+/* "gpu0-7"; "n0/gpu6..n1/gpu1 (4)" where the numbers do not follow each other. */
+static const char *name_of(const clv_plan *plan, const int32_t *device, int32_t n, clv_text *text)
 {
-    int32_t n;
-    const int32_t *device = mesh_of(plan, &lead, &n);
     const char *first = plan->devices[device[0]].name, *last = plan->devices[device[n - 1]].name;
     char *all;
 
@@ -107,6 +105,29 @@ static const clv_plan_device *tightest(const clv_plan *plan, int32_t lead)
             ret = d;
     }
     return ret;
+}
+
+const char *clv_report_devices_name(const clv_plan *plan, int32_t lead, clv_text *text)
+{
+    int32_t n;
+    const int32_t *device = mesh_of(plan, &lead, &n);
+    return name_of(plan, device, n, text);
+}
+
+void clv_report_copies(const clv_plan *plan, clv_text *text)
+{
+    int32_t n = clv_plan_copies(plan), last = n - 1;
+    if (n == 1)
+        return;
+    clv_text_printf(text, "\ncopies      ");
+    for (int32_t c = 0; c < n; c = c + 1 == COPIES_SHOWN && c < last ? last : c + 1)
+        clv_text_printf(
+            text, "%s%s",
+            c == 0                              ? ""
+            : c == last && n > COPIES_SHOWN + 1 ? " ... "
+                                                : ", ",
+            name_of(plan, plan->copy_device + c * plan->copy_devices, plan->copy_devices, text));
+    clv_text_printf(text, ": requests go round\n");
 }
 
 /* -- tables -- */

@@ -10,6 +10,8 @@
 #include "explain/text.h"
 #include "plan/plan.h"
 
+/* The devices of each copy of the plan; everything else is of the first copy. O(devices). */
+void clv_report_copies(const clv_plan *plan, clv_text *text);
 /* Stage, operators and work of each. O(devices). */
 void clv_report_devices(const clv_plan *plan, clv_text *text);
 /* What is in the memory of each where it is fullest. O(devices). */

@@ -20,6 +20,15 @@ typedef struct {
 
 static bool fits(const clv_plan *plan) { return plan->outcome == CLV_FITS; }
 
+/* "8 copies of "; "" of one. */
+static const char *show_copies(report *r, const char *of)
+{
+    int32_t n = clv_plan_copies(r->plan);
+    const char *text = n > 1 ? clv_arena_printf(r->text.arena, "%d%s", (int)n, of) : "";
+    r->text.failed |= !text;
+    return text ? text : "";
+}
+
 /* What of the head line is the answer. */
 static const char *show_outcome(report *r)
 {
@@ -31,8 +40,9 @@ static const char *show_outcome(report *r)
     case CLV_FITS:
         for (int32_t d = 0; d < p->n_devices; d++)
             n_used += p->devices[d].stage >= 0;
-        text = clv_arena_printf(r->text.arena, "fits %d of %d device%s in %d stage%s", n_used,
-                                (int)p->n_devices, p->n_devices == 1 ? "" : "s", (int)p->n_stages,
+        text = clv_arena_printf(r->text.arena, "fits %d of %d device%s in %s%d stage%s", n_used,
+                                (int)p->n_devices, p->n_devices == 1 ? "" : "s",
+                                show_copies(r, " copies of "), (int)p->n_stages,
                                 p->n_stages == 1 ? "" : "s");
         break;
     case CLV_OOM:
@@ -180,9 +190,10 @@ static void put_order(report *r)
 /* Runs a second: of the pipeline, or where memory does not let it fill, of what fits. */
 static double runs_per_s(const clv_plan *p)
 {
+    double copies = clv_plan_copies(p);
     if (p->why_microbatches == CLV_MICRO_MEMORY && clv_plan_run_ns(p) > 0)
-        return 1e9 * p->microbatches / (double)clv_plan_run_ns(p);
-    return 1e9 / (double)p->period_ns;
+        return 1e9 * copies * p->microbatches / (double)clv_plan_run_ns(p);
+    return 1e9 * copies / (double)p->period_ns;
 }
 
 static void put_throughput(report *r)
@@ -194,10 +205,13 @@ static void put_throughput(report *r)
         return;
     clv_text_printf(&r->text, "throughput  %s runs a second ",
                     clv_show_number((char[32]){ 0 }, runs_per_s(p)));
-    clv_show_time(every, p->period_ns);
+    clv_show_time(every, p->period_ns / clv_plan_copies(p));
     if (p->why_microbatches == CLV_MICRO_MEMORY)
         clv_text_printf(&r->text, "in what memory allows; one every %s if all stages were busy\n",
                         every);
+    else if (clv_plan_copies(p) > 1)
+        clv_text_printf(&r->text, "of %s%s, one every %s\n", show_copies(r, " copies"),
+                        p->n_stages > 1 ? " of a pipeline" : "", every);
     else
         clv_text_printf(&r->text, "as a pipeline, one every %s\n", every);
 }
@@ -358,6 +372,7 @@ clv_status clv_report_plan(const clv_plan *plan, clv_arena *arena, const char **
     report r = { .plan = plan, .text = { .arena = arena } };
 
     put_head(&r);
+    clv_report_copies(plan, &r.text);
     clv_report_mesh(plan, &r.text);
     clv_report_devices(plan, &r.text);
     clv_report_memory(plan, &r.text);

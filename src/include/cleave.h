@@ -360,6 +360,10 @@ typedef struct {
      * nothing. It has to leave something on a device. Holds for memory_bytes too. NULL: what the
      * description of the device says, 10 % where it says nothing; of memory_bytes nothing. */
     const char *headroom;
+    /* The plan is there exactly so many times, on devices of their own, and requests go round. 0:
+     * by CLEAVE_THROUGHPUT as many as are best, unless one of those is given that keep operators
+     * whole (mesh), or the model is trained; else 1. */
+    int copies;
 } cleave_plan_options;
 
 static inline void cleave_plan_options_init(cleave_plan_options *options)
@@ -396,8 +400,10 @@ CLEAVE_API const cleave_report *cleave_plan_report(const cleave_plan *plan);
 CLEAVE_API int cleave_plan_fits(const cleave_plan *plan);
 CLEAVE_API int cleave_plan_devices(const cleave_plan *plan);
 CLEAVE_API int cleave_plan_stages(const cleave_plan *plan);
+/* How many times the plan is there, each on devices of its own; at least 1. */
+CLEAVE_API int cleave_plan_copies(const cleave_plan *plan);
 CLEAVE_API double cleave_plan_latency_s(const cleave_plan *plan);
-/* Runs of the model a second as a pipeline. */
+/* Runs of the model a second as a pipeline, of all copies. */
 CLEAVE_API double cleave_plan_throughput(const cleave_plan *plan);
 /* Proven: no plan of the same units has less latency, or less time between runs where the objective
  * is throughput. Negative: not known. */

@@ -15,9 +15,9 @@
 
 /* Where strategies of a shape may be far from the best, as they mostly are when memory is short,
  * the search goes on: with so much more work, for so many shapes. */
-#define DEEPER_TIMES  10
-#define DEEPER_SHAPES 3
-#define DEEPER_PART   100 /* if a plan may be better by more than 1/100 */
+#define DEEPER_TIMES 10
+#define DEEPER_FORMS 3
+#define DEEPER_PART  100 /* if a plan may be better by more than 1/100 */
 
 /* What looking once more at all strategies may cost, for all shapes together, in words of memory:
  * about two seconds; and where anything that fits will do, which is asked for some twenty times. */
@@ -46,7 +46,7 @@ static clv_status merge(clv_joint *j, const clv_mesh_candidate *c, clv_error *er
     j->best = c->best;
     j->plain = NULL;
     j->kept = NULL;
-    j->shape = c->shape;
+    j->form = c->form;
     j->limit_bytes = c->limit_bytes;
     j->solution = CLV_NEW_ARRAY(j->arena, int32_t, c->n_solution);
     if (!j->solution)
@@ -90,8 +90,10 @@ static clv_status try_at_once(clv_joint *j, clv_mesh_candidate *c, int32_t n,
 }
 
 typedef struct {
-    clv_int128 floor; /* no plan of the shape has less */
-    int32_t shape;
+    clv_joint_form form;
+    int32_t place;     /* in j->forms */
+    clv_int128 floor;  /* of one copy: no plan of the form has less */
+    int64_t floor_ns;  /* of all, as are the following */
     bool bounded;      /* it was searched, and */
     int64_t bound_ns;  /* no plan of it has less; 0: nothing is known of it */
     bool wide;         /* its strategies may be far from the best */
@@ -101,23 +103,29 @@ typedef struct {
 static int compare_floors(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
-    int by_floor = (x->floor > y->floor) - (x->floor < y->floor);
-    return by_floor ? by_floor : (x->shape > y->shape) - (x->shape < y->shape);
+    int order = (x->floor_ns > y->floor_ns) - (x->floor_ns < y->floor_ns);
+    if (order == 0)
+        order = (x->form.groups < y->form.groups) - (x->form.groups > y->form.groups);
+    return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-/* Those that can be searched, the least bound first. */
-static clv_status rank_shapes(clv_joint *j, ranked *ret, int32_t *ret_n, clv_error *err)
+/* Those that can be searched, the least bound first; of equals those with fewer stages. */
+static clv_status rank_forms(clv_joint *j, ranked *ret, int32_t *ret_n, clv_error *err)
 {
     *ret_n = 0;
-    for (int32_t i = 0; i < j->n_shapes; i += BOUNDS_AT_ONCE) {
+    for (int32_t i = 0; i < j->n_forms; i += BOUNDS_AT_ONCE) {
         clv_mesh_candidate c[BOUNDS_AT_ONCE];
-        int32_t n = j->n_shapes - i < BOUNDS_AT_ONCE ? j->n_shapes - i : BOUNDS_AT_ONCE;
+        int32_t n = j->n_forms - i < BOUNDS_AT_ONCE ? j->n_forms - i : BOUNDS_AT_ONCE;
         for (int32_t k = 0; k < n; k++)
-            c[k] = (clv_mesh_candidate){ .j = j, .shape = j->shapes[i + k] };
+            c[k] = (clv_mesh_candidate){ .j = j, .form = j->forms[i + k] };
         CLV_TRY(try_at_once(j, c, n, find_bound, err));
         for (int32_t k = 0; k < n; k++)
             if (!c[k].excluded)
-                ret[(*ret_n)++] = (ranked){ .floor = c[k].floor, .shape = i + k };
+                ret[(*ret_n)++] =
+                    (ranked){ .form = c[k].form,
+                              .place = i + k,
+                              .floor = c[k].floor,
+                              .floor_ns = clv_joint_of_all(j, c[k].form.groups, c[k].floor) };
     }
     qsort(ret, (size_t)*ret_n, sizeof *ret, compare_floors);
     return CLV_OK;
@@ -131,9 +139,9 @@ static bool is_enough(const clv_joint *j)
 static void keep_bound(ranked *r, const clv_mesh_candidate *c)
 {
     r->bounded = c->bounded;
-    r->bound_ns = c->bound_ns;
+    r->bound_ns = clv_joint_of_all(c->j, r->form.groups, c->bound_ns);
     r->wide = c->wide;
-    r->shared_ns = c->shared_ns;
+    r->shared_ns = clv_joint_of_all(c->j, r->form.groups, c->shared_ns);
 }
 
 /* May there be a plan that takes no more than ns, and enough less than the best to look for it? */
@@ -151,7 +159,7 @@ static clv_status search_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *e
         now = n - i < now ? n - i : now;
         for (int32_t k = 0; k < now; k++)
             c[k] = (clv_mesh_candidate){ .j = j,
-                                         .shape = j->shapes[r[i + k].shape],
+                                         .form = r[i + k].form,
                                          .floor = r[i + k].floor,
                                          .shows = none && i + k < SHOWN };
         CLV_TRY(try_at_once(j, c, now, search, err));
@@ -181,9 +189,7 @@ static clv_status search_shared(clv_joint *j, const ranked *r, int32_t n, clv_er
         if (r[i].shared_ns == 0 || j->best.outcome != CLV_FITS ||
             !is_promising(j, r[i].shared_ns) || !is_promising(j, r[i].bound_ns))
             continue;
-        clv_mesh_candidate c = {
-            .j = j, .shape = j->shapes[r[i].shape], .floor = r[i].floor, .shares = true
-        };
+        clv_mesh_candidate c = { .j = j, .form = r[i].form, .floor = r[i].floor, .shares = true };
         CLV_TRY(try_at_once(j, &c, 1, search, err));
     }
     return CLV_OK;
@@ -191,12 +197,12 @@ static clv_status search_shared(clv_joint *j, const ranked *r, int32_t n, clv_er
 
 static clv_status search_deeper(clv_joint *j, ranked *r, int32_t n, clv_error *err)
 {
-    for (int32_t i = 0; i < DEEPER_SHAPES && !j->any_will_do && !clv_joint_time_is_up(j); i++) {
+    for (int32_t i = 0; i < DEEPER_FORMS && !j->any_will_do && !clv_joint_time_is_up(j); i++) {
         ranked *next = most_promising(j, r, n);
         if (!next)
             break;
         clv_mesh_candidate c = {
-            .j = j, .shape = j->shapes[next->shape], .floor = next->floor, .times = DEEPER_TIMES
+            .j = j, .form = next->form, .floor = next->floor, .times = DEEPER_TIMES
         };
         int64_t bound_ns = next->bound_ns;
         CLV_TRY(try_at_once(j, &c, 1, search, err));
@@ -213,8 +219,7 @@ static bool is_open(const clv_joint *j, const ranked *r)
 {
     return r->bounded && (clv_request_leaves_search(j->req) || j->any_will_do) &&
            !(j->best.outcome == CLV_FITS && r->bound_ns >= j->best.ns) &&
-           clv_strategies_may_be_few(j->analysis->types,
-                                     clv_mesh_candidate_stages(j, &j->shapes[r->shape])) &&
+           clv_strategies_may_be_few(j->analysis->types, clv_mesh_candidate_stages(j, &r->form)) &&
            !is_enough(j) && !clv_joint_time_is_up(j);
 }
 
@@ -226,9 +231,10 @@ static clv_status exhaust_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *
     int64_t work_left = j->any_will_do ? EXHAUST_WORK_ANY : EXHAUST_WORK;
     for (int32_t i = 0; i < n && work_left > 0; i++) {
         int64_t all = i + 1 < n ? work_left / 2 : work_left, left = all; /* some for the others */
-        clv_mesh_candidate c = {
-            .j = j, .shape = j->shapes[r[i].shape], .bound_ns = r[i].bound_ns, .work_left = &left
-        };
+        clv_mesh_candidate c = { .j = j,
+                                 .form = r[i].form,
+                                 .bound_ns = clv_joint_of_one(j, r[i].form.groups, r[i].bound_ns),
+                                 .work_left = &left };
         if (!is_open(j, &r[i]))
             continue;
         CLV_TRY(try_at_once(j, &c, 1, exhaust, err));
@@ -248,11 +254,11 @@ static clv_status search_only(clv_joint *j, clv_error *err)
     clv_mesh_candidate *c = CLV_NEW(j->arena, clv_mesh_candidate);
     clv_score before = j->best;
     bool any = j->any;
-    ranked r = { .shape = 0 };
+    ranked r = { .form = j->forms[0] };
     if (!c)
         return clv_fail_nomem(err, "a form of mesh");
     *c = (clv_mesh_candidate){
-        .j = j, .arena = j->arena, .shape = j->shapes[0], .jobs = clv_request_jobs(j->req)
+        .j = j, .arena = j->arena, .form = j->forms[0], .jobs = clv_request_jobs(j->req)
     };
     search(c, 0);
     CLV_TRY(merge(j, c, err));
@@ -279,18 +285,18 @@ static clv_status find_classes(clv_joint *j, clv_error *err)
                                err);
 }
 
-clv_status clv_joint_try_shapes(clv_joint *j, clv_error *err)
+clv_status clv_joint_try_forms(clv_joint *j, clv_error *err)
 {
-    ranked *r = CLV_NEW_ARRAY(j->arena, ranked, j->n_shapes);
+    ranked *r = CLV_NEW_ARRAY(j->arena, ranked, j->n_forms);
     int32_t n;
     if (!r)
         return clv_fail_nomem(err, "forms of meshes");
-    if (j->n_shapes == 0 || is_enough(j))
+    if (j->n_forms == 0 || is_enough(j))
         return CLV_OK;
     CLV_TRY(find_classes(j, err));
-    if (j->n_shapes == 1)
+    if (j->n_forms == 1)
         return search_only(j, err);
-    CLV_TRY(rank_shapes(j, r, &n, err));
+    CLV_TRY(rank_forms(j, r, &n, err));
     CLV_TRY(search_ranked(j, r, n, err));
     CLV_TRY(search_shared(j, r, n, err));
     CLV_TRY(search_deeper(j, r, n, err));

@@ -6,9 +6,9 @@
 
 #include "joint/joint_state.h"
 
-/* Tries j->shapes, and leaves the best in j. What no plan of a shape beats is found for all of them
+/* Tries j->forms, and leaves the best in j. What no plan of a shape beats is found for all of them
  * first, which is cheap; then those with the least are searched, and the rest only as far as they
  * might still be better. The same at any number of jobs. */
-clv_status clv_joint_try_shapes(clv_joint *j, clv_error *err);
+clv_status clv_joint_try_forms(clv_joint *j, clv_error *err);
 
 #endif

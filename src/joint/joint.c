@@ -5,11 +5,12 @@
 #include "explain/advice.h"
 #include "explain/plan_kernels.h"
 #include "joint/candidate_search.h"
+#include "joint/joint_forms.h"
 #include "joint/mesh_candidate.h"
-#include "joint/mesh_shapes.h"
 #include "joint/whole_plan.h"
 #include "lower/spmd_ops.h"
-#include "plan/plan.h"
+#include "plan/plan_check.h"
+#include "plan/plan_copies.h"
 #include "rules/constraints_read.h"
 #include "rules/mesh_rules.h"
 #include "rules/rule_state.h"
@@ -19,51 +20,88 @@
 #define UNASKED_OPS_MAX 100000 /* more are split only if asked: it takes gigabytes then */
 
 /* A search that is given, a limit on it or its first find are of whole operators. */
-bool clv_joint_may(const clv_request *req)
+static bool may_split(const clv_request *req)
 {
-    int32_t n = req->devices > 0 ? req->devices : req->cluster->n_devices;
-    return req->max_share == 0 && n > 1 && clv_request_leaves_search(req) &&
+    return req->max_share == 0 && clv_request_leaves_search(req) &&
            req->model->main->n_ops <= UNASKED_OPS_MAX;
 }
 
-/* -- all shapes -- */
+bool clv_joint_may(const clv_request *req)
+{
+    int32_t n = req->devices > 0 ? req->devices : req->cluster->n_devices;
+    bool may_copy = req->search.objective == CLV_THROUGHPUT && req->copies == 0 &&
+                    clv_request_leaves_search(req);
+    return req->copies > 1 || (n > 1 && (may_split(req) || may_copy));
+}
 
-/* One device a mesh: stages of whole operators. */
-static clv_status plan_whole_operators(clv_joint *j, clv_error *err)
+/* -- all forms -- */
+
+/* The devices of a group; of one group all, in the cluster's own order. */
+static clv_status group_cluster(const clv_joint *j, int32_t groups, clv_cluster **ret,
+                                clv_error *err)
+{
+    *ret = j->cluster;
+    return groups == 1 ? CLV_OK
+                       : clv_cluster_pick(j->cluster, j->levels.order,
+                                          clv_joint_group_devices(j, groups), j->arena, ret, err);
+}
+
+/* One device a mesh: stages of whole operators on the devices of a group. */
+static clv_status plan_whole_operators(clv_joint *j, int32_t groups, clv_error *err)
 {
     clv_request req = *j->req;
+    clv_analysis analysis = *j->analysis;
+    clv_cluster *group;
     clv_plan *plan;
     int64_t *deadline_ns = &req.search.solve.deadline_ns;
-    req.cluster = j->cluster;
-    if (req.stages > 0)
-        req.devices = j->cluster->n_devices;
+    CLV_TRY(group_cluster(j, groups, &group, err));
+    analysis.host_ns = 0; /* clv_joint_of_all() adds it */
+    req.cluster = group;
+    req.memory_bytes = 0; /* the cluster has it */
+    if (req.stages > 0 || req.devices > 0)
+        req.devices = group->n_devices;
     req.terse = true;
     if (j->any && j->best.outcome == CLV_FITS) /* no slower one is of use */
-        req.search.enough_ns = j->best.ns + 1;
-    if (j->n_shapes > 0 && *deadline_ns > 0) /* the other half of the time is for shards */
+        req.search.enough_ns = clv_joint_of_one(j, groups, j->best.ns) + 1;
+    if (j->n_forms > 0 && *deadline_ns > 0) /* the other half of the time is for shards */
         *deadline_ns -= (*deadline_ns - clv_now_ns()) / 2;
-    CLV_TRY(clv_stages_plan(&req, j->analysis, j->arena, &plan, err));
-    clv_score made = clv_joint_score(plan);
+    CLV_TRY(clv_stages_plan(&req, &analysis, j->arena, &plan, err));
+    clv_score made = clv_joint_score(j, groups, plan);
     if (!j->any || !clv_score_is_better(&j->best, true, &made)) { /* of equals, the simpler */
         j->any = true;
         j->best = made;
         j->plain = plan;
+        j->form = (clv_joint_form){ .groups = groups };
     }
-    clv_joint_lower_bound(j, clv_joint_bound_of(plan));
+    clv_joint_lower_bound(j, clv_joint_of_all(j, groups, clv_joint_bound_of(plan)));
+    return CLV_OK;
+}
+
+/* By throughput copies on single devices come first: where the model fits one, nothing is faster
+ * but what splits operators. By latency a plan for all devices may leave some without work. */
+static clv_status plan_groups_of_whole_operators(clv_joint *j, clv_error *err)
+{
+    bool any = j->req->search.objective == CLV_THROUGHPUT;
+    int32_t stages = j->req->stages;
+    for (int32_t g = j->n_groups - 1; g >= 0; g--) {
+        int32_t groups = j->groups[g];
+        if (stages > 0 ? clv_joint_group_devices(j, groups) == stages : any || g == 0)
+            CLV_TRY(plan_whole_operators(j, groups, err));
+    }
     return CLV_OK;
 }
 
 /* Why there is no plan to show at all. */
-static clv_status no_shape(const clv_joint *j, clv_error *err)
+static clv_status no_form(const clv_joint *j, clv_error *err)
 {
     int32_t n = j->cluster->n_devices;
     if (j->refused.status != CLV_OK)
         return clv_fail(err, j->refused.status, "%s", j->refused.message);
-    if (j->n_shapes == 0)
+    if (j->n_forms == 0)
         return clv_fail(err, CLV_EUSAGE,
                         "tensors are to be split, but no mesh of two devices or more goes into %d",
                         (int)n);
-    int32_t stages = clv_mesh_candidate_stages(j, &j->shapes[0]);
+    int32_t stages = clv_mesh_candidate_stages(j, &j->forms[0]);
     if (j->unlike && j->req->mesh)
         return clv_fail(err, CLV_EUSAGE,
                         "mesh '%s': the devices of %d stages would not be alike, in kind or links",
@@ -83,7 +121,7 @@ static clv_status no_shape(const clv_joint *j, clv_error *err)
 static clv_status try_without_tensor_rules(clv_joint *j, clv_error *err)
 {
     j->without_tensor_rules = true;
-    return clv_joint_try_shapes(j, err);
+    return clv_joint_try_forms(j, err);
 }
 
 /* By latency meshes come first: most models are so much faster on one that the bound of stages of
@@ -93,24 +131,24 @@ static bool meshes_first(const clv_joint *j)
 {
     const clv_partition_options *o = &j->req->search;
     bool asked = o->objective == CLV_LATENCY && o->solve.deadline_ns == 0 && !j->any_will_do;
-    return asked && j->n_shapes > 0;
+    return asked && j->n_forms > 0;
 }
 
 /* Where rules on tensors leave no choice, the best plan without them is shown. */
 static clv_status try_all(clv_joint *j, clv_error *err)
 {
-    CLV_TRY(clv_joint_list_shapes(j, err));
+    CLV_TRY(clv_joint_list_forms(j, err));
     if (j->whole && !meshes_first(j))
-        CLV_TRY(plan_whole_operators(j, err));
-    CLV_TRY(clv_joint_try_shapes(j, err));
+        CLV_TRY(plan_groups_of_whole_operators(j, err));
+    CLV_TRY(clv_joint_try_forms(j, err));
     if (j->whole && meshes_first(j))
-        CLV_TRY(plan_whole_operators(j, err));
+        CLV_TRY(plan_groups_of_whole_operators(j, err));
     if (!j->any && j->conflict)
         CLV_TRY(try_without_tensor_rules(j, err));
-    return j->any ? CLV_OK : no_shape(j, err);
+    return j->any ? CLV_OK : no_form(j, err);
 }
 
-/* Rules, shapes and the best of them. *ret_whole: rules place operators on devices, which is left
+/* Rules, forms and the best of them. *ret_whole: rules place operators on devices, which is left
  * to the search of whole operators. */
 static clv_status search(clv_joint *j, bool *ret_whole, clv_error *err)
 {
@@ -118,11 +156,12 @@ static clv_status search(clv_joint *j, bool *ret_whole, clv_error *err)
     int32_t n = req->devices ? req->devices : req->cluster->n_devices;
     *ret_whole = false;
     if (req->sharding_nodes)
-        return clv_fail(err, CLV_EUSAGE, "sharding nodes are given: a mesh needs a search");
+        return clv_fail(err, CLV_EUSAGE, "sharding nodes are given: %s a search",
+                        j->asked ? "a mesh needs" : "copies of a plan need");
     if (req->compiler)
-        return clv_fail(
-            err, CLV_EUSAGE,
-            "an external compiler takes whole operators: it cannot be asked for a mesh");
+        return clv_fail(err, CLV_EUSAGE, "an external compiler takes %s",
+                        j->asked ? "whole operators: it cannot be asked for a mesh"
+                                 : "one plan: it cannot be asked for copies");
     CLV_TRY(clv_cluster_subset(req->cluster, n, req->memory_bytes, j->arena, &j->cluster, err));
     if (req->constraints)
         CLV_TRY(clv_constraints_parse(req->constraints, req->model->main, j->cluster, j->arena,
@@ -132,31 +171,47 @@ static clv_status search(clv_joint *j, bool *ret_whole, clv_error *err)
         return CLV_OK;
     CLV_TRY(clv_mesh_rules_check(&j->rules, err));
     CLV_TRY(clv_mesh_levels(j->cluster, CLV_MESH_ALL_DEVICES, j->arena, &j->levels, err));
-    CLV_TRY(clv_factors_all(req->model, j->analysis->types, j->arena, &j->factors, err));
+    if (j->splits)
+        CLV_TRY(clv_factors_all(req->model, j->analysis->types, j->arena, &j->factors, err));
     CLV_TRY(clv_find_random(req->model, j->analysis->types, j->arena, &j->random, err));
     return try_all(j, err);
 }
 
 /* -- the plan -- */
 
+/* A plan of whole operators for the devices of a group, on those of the cluster. */
+static clv_status place_group(const clv_joint *j, clv_plan *plan, clv_error *err)
+{
+    const clv_mesh_devices group = { j->levels.order, clv_joint_group_devices(j, j->form.groups) };
+    if (j->form.groups == 1)
+        return CLV_OK;
+    CLV_TRY(clv_plan_place(plan, j->cluster, group.at, j->arena, err));
+    CLV_TRY(clv_plan_copy(plan, group, clv_joint_copies(j, j->form.groups), j->arena, err));
+    return plan->outcome == CLV_FITS ? clv_plan_check(plan, j->req->model->main, j->arena, err)
+                                     : CLV_OK;
+}
+
 static clv_status make_best_plan(clv_joint *j, clv_plan **ret, clv_error *err)
 {
     if (j->plain) {
+        clv_cluster *group;
         *ret = j->plain;
-        return clv_plan_add_whole_kernels(j->analysis->costs, j->cluster, j->arena, *ret, err);
+        CLV_TRY(group_cluster(j, j->form.groups, &group, err));
+        CLV_TRY(clv_plan_add_whole_kernels(j->analysis->costs, group, j->arena, *ret, err));
+        return place_group(j, *ret, err);
     }
     if (!j->kept) {
         j->kept = CLV_NEW(j->arena, clv_mesh_candidate);
         if (!j->kept)
             return clv_fail_nomem(err, "a form of mesh");
-        *j->kept = (clv_mesh_candidate){ .j = j, .arena = j->arena, .shape = j->shape, .jobs = 1 };
+        *j->kept = (clv_mesh_candidate){ .j = j, .arena = j->arena, .form = j->form, .jobs = 1 };
         CLV_TRY(clv_mesh_candidate_remake(j->kept, err));
     }
     j->idle = j->kept->constraints ? j->kept->constraints->idle : NULL;
     return clv_joint_whole_plan(j, j->kept, ret, err);
 }
 
-/* Why it ended, of all shapes together; what the cut of one says is not true of the others. */
+/* Why it ended, of all forms together; what the cut of one says is not true of the others. */
 static const char *end_of(const clv_joint *j, const clv_plan *plan)
 {
     const clv_partition_options *asked = &j->req->search;
@@ -179,7 +234,7 @@ static const char *end_of(const clv_joint *j, const clv_plan *plan)
 static clv_status note_tensor_rules(const clv_joint *j, clv_plan *plan, clv_error *err)
 {
     clv_joint other = *j;
-    if (plan->outcome != CLV_OOM || j->n_shapes == 0 ||
+    if (plan->outcome != CLV_OOM || j->n_forms == 0 ||
         (!j->req->data_parallel && !clv_tensor_constraints_asked(&j->rules)))
         return CLV_OK;
     other.any = false;
@@ -200,6 +255,7 @@ static clv_status try_with(void *ctx, const clv_room *room, clv_verdict *ret, cl
     clv_request req = *j->req;
     clv_joint more = { .req = &req,
                        .asked = j->asked,
+                       .splits = j->splits,
                        .any_will_do = true,
                        .analysis = j->analysis,
                        .arena = clv_arena_new(clv_arena_alloc(j->arena), 0),
@@ -263,6 +319,7 @@ clv_status clv_joint_plan(const clv_request *req, const clv_analysis *analysis, 
 {
     clv_joint j = { .req = req,
                     .asked = clv_request_asks_mesh(req),
+                    .splits = clv_request_asks_mesh(req) || may_split(req),
                     .analysis = analysis,
                     .arena = arena,
                     .bound_ns = INT64_MAX };
@@ -271,6 +328,7 @@ clv_status clv_joint_plan(const clv_request *req, const clv_analysis *analysis, 
     if (whole)
         return clv_stages_plan(req, analysis, arena, ret, err);
     CLV_TRY(make_best_plan(&j, ret, err));
+    clv_plan_add_host(*ret, analysis->host_ns);
     (*ret)->bound_ns = !j.unbounded && j.bound_ns < INT64_MAX ? j.bound_ns : 0;
     (*ret)->stopped = end_of(&j, *ret);
     CLV_TRY(note_tensor_rules(&j, *ret, err));

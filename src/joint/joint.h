@@ -14,9 +14,9 @@
 #include "request/analysis.h"
 #include "request/request.h"
 
-/* Does the request leave open whether operators stay whole? Not where it gives the cut, the search,
- * a limit on it or a compiler, which are of whole operators, nor with more operators than are split
- * in a few seconds. */
+/* Does the request leave open whether operators stay whole, or how many copies of a plan there are?
+ * Not where it gives the cut, the search, a limit on it or a compiler; and operators stay whole
+ * where more are there than are split in a few seconds. */
 bool clv_joint_may(const clv_request *req);
 
 /* The best plan of all shapes by the objective, and the least of their bounds. A request that does

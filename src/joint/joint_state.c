@@ -4,9 +4,44 @@
 
 #include "base/clock.h"
 
-clv_score clv_joint_score(const clv_plan *p)
+int32_t clv_joint_group_devices(const clv_joint *j, int32_t groups)
 {
-    return (clv_score){ p->outcome, clv_plan_objective_ns(p), p->short_bytes };
+    return j->cluster->n_devices / groups;
+}
+
+int32_t clv_joint_copies(const clv_joint *j, int32_t groups)
+{
+    bool is_asked = j->req->copies > 1 || j->req->search.objective == CLV_THROUGHPUT;
+    return is_asked ? groups : 1;
+}
+
+/* Copies bring runs a second; the latency of each is what it is. */
+static int32_t divisor(const clv_joint *j, int32_t groups)
+{
+    return j->req->search.objective == CLV_THROUGHPUT ? clv_joint_copies(j, groups) : 1;
+}
+
+int64_t clv_joint_of_all(const clv_joint *j, int32_t groups, clv_int128 ns)
+{
+    int32_t n = divisor(j, groups);
+    if (ns <= 0 || ns >= INT64_MAX - j->analysis->host_ns)
+        return ns <= 0 ? 0 : INT64_MAX;
+    return (int64_t)((ns + j->analysis->host_ns + n - 1) / n);
+}
+
+int64_t clv_joint_of_one(const clv_joint *j, int32_t groups, int64_t ns)
+{
+    int32_t n = divisor(j, groups);
+    if (ns <= 0 || ns >= INT64_MAX / n)
+        return ns <= 0 ? 0 : INT64_MAX;
+    int64_t one = (ns - 1) * n + 1 - j->analysis->host_ns;
+    return one > 1 ? one : 1;
+}
+
+clv_score clv_joint_score(const clv_joint *j, int32_t groups, const clv_plan *p)
+{
+    int64_t ns = clv_joint_of_all(j, groups, clv_plan_objective_ns(p));
+    return (clv_score){ p->outcome, ns, p->short_bytes };
 }
 
 /* The worst are plans that break rules. */

@@ -10,10 +10,17 @@
 #include "rules/constraints.h"
 #include "sharding/mesh_levels.h"
 
+/* The devices are dealt out to groups that are alike, and those of the first group to stages, each
+ * a mesh of this form. The others have copies of the plan, or nothing to do (clv_joint_copies). */
+typedef struct {
+    clv_mesh_form mesh; /* without axes: stages of whole operators */
+    int32_t groups;
+} clv_joint_form;
+
 /* How a plan did. */
 typedef struct {
     clv_outcome outcome;
-    int64_t ns;          /* by the objective */
+    int64_t ns;          /* by the objective, of all copies together */
     int64_t short_bytes; /* CLV_OOM */
 } clv_score;
 
@@ -21,51 +28,68 @@ struct clv_mesh_candidate;
 
 typedef struct {
     const clv_request *req;
-    bool asked;       /* for shards; else they are one way of several */
+    bool asked;       /* for shards; else they are one way of several, */
+    bool splits;      /* or none: operators stay whole */
     bool any_will_do; /* that fits */
     const clv_analysis *analysis;
     clv_arena *arena;
     clv_cluster *cluster; /* what is asked for */
     clv_link_levels levels;
-    clv_factors *factors;      /* by operator */
+    clv_factors *factors;      /* by operator; NULL: they stay whole */
     const clv_op_info *random; /* draws other numbers on each device of a mesh; NULL: none does */
     clv_op_classes classes;
     const clv_measured_groups *measured; /* NULL: times of collectives do not count */
     const clv_shard_path *path; /* the longest way through the model; NULL: not asked for */
-    clv_mesh_form *shapes;      /* of meshes: those to be tried, in order */
-    int32_t n_shapes, cap_shapes;
+    clv_joint_form *forms;      /* with meshes: those to be tried, in order */
+    int32_t n_forms, cap_forms;
+    const int32_t *groups; /* numbers of them to be tried, the smallest first */
+    int32_t n_groups;
     bool whole; /* one device a mesh, stages of whole operators, is to be tried too */
 
     /* the best plan so far, in one of three forms */
     bool any;
     clv_score best;
-    clv_plan *plain;                 /* of whole operators; NULL: it is of the next ones */
+    clv_plan *plain; /* of whole operators, on the devices of a group; NULL: it is of the next */
     struct clv_mesh_candidate *kept; /* all that came of it; NULL: to be made again of these */
-    clv_mesh_form shape;
+    clv_joint_form form;
     int64_t limit_bytes;
     int32_t *solution; /* choice of each node of the intra-operator problem */
 
-    int64_t bound_ns; /* no plan of the shapes seen so far has less; INT64_MAX: none seen */
-    bool unbounded;   /* of a shape nothing is known */
+    int64_t bound_ns; /* no plan of the forms seen so far has less; INT64_MAX: none seen */
+    bool unbounded;   /* of a form nothing is known */
     clv_constraints rules;
     bool without_tensor_rules; /* they are left out, as no plan meets them */
-    const char *conflict; /* why no plan of some shape meets them, in a sentence; NULL: not known */
-    bool unlike;          /* some shape's stages would not be alike */
-    clv_error refused;    /* of the first shape that rules on tensors do not go with */
+    const char *conflict; /* why no plan of some form meets them, in a sentence; NULL: not known */
+    bool unlike;          /* some form's stages would not be alike */
+    clv_error refused;    /* of the first form that rules on tensors do not go with */
     const bool *idle;     /* by rule, of the best plan: it binds nothing; NULL: none is so */
 } clv_joint;
 
-/* How a plan did by its objective. */
-clv_score clv_joint_score(const clv_plan *p);
+/* -- groups of devices -- */
+
+/* How many devices a group has, and how many copies of a plan for one there are. */
+int32_t clv_joint_group_devices(const clv_joint *j, int32_t groups);
+int32_t clv_joint_copies(const clv_joint *j, int32_t groups);
+
+/* What the objective is of all copies, with what the host does for each run, where one takes ns
+ * without; 0 and INT64_MAX, which say that nothing is known, stay. And the least that one may take
+ * so that it is ns of all. */
+int64_t clv_joint_of_all(const clv_joint *j, int32_t groups, clv_int128 ns);
+int64_t clv_joint_of_one(const clv_joint *j, int32_t groups, int64_t ns);
+
+/* -- plans and bounds -- */
+
+/* How a plan for a group did by its objective. */
+clv_score clv_joint_score(const clv_joint *j, int32_t groups, const clv_plan *p);
 /* A plan that fits before one that does not, then the faster, then the one that lacks less. any:
  * there is a best one yet. */
 bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best);
 /* The deadline is over, or the caller has stopped the search. */
 bool clv_joint_time_is_up(const clv_joint *j);
-/* No plan that a search could have found has less; INT64_MAX: it has shown that none fits; 0:
- * nothing is known. */
+/* No plan for a group that a search could have found has less, of itself; INT64_MAX: it has shown
+ * that none fits; 0: nothing is known. */
 int64_t clv_joint_bound_of(const clv_plan *p);
-/* No plan of some shape has less; as above. */
+/* No plan of some form has less, of all copies; as above. */
 void clv_joint_lower_bound(clv_joint *j, int64_t bound_ns);
 
 #endif

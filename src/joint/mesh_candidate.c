@@ -32,21 +32,11 @@
  * others. */
 static bool stages_are_alike(const clv_mesh_candidate *c)
 {
-    const clv_cluster *cluster = c->j->cluster;
     const int32_t *order = c->j->levels.order;
     int32_t n = c->mesh->n_devices;
-    for (int32_t d = n; d < cluster->n_devices; d++) {
-        int32_t first = order[d % n], start = d - d % n;
-        if (cluster->devices[order[d]].kind != cluster->devices[first].kind)
+    for (int32_t s = 1; s < c->n_stages; s++)
+        if (!clv_cluster_groups_alike(c->j->cluster, order, order + s * n, n))
             return false;
-        for (int32_t k = 0; k < n; k++) {
-            const clv_route *a = clv_route_between(cluster, first, order[k]);
-            const clv_route *b = clv_route_between(cluster, order[d], order[start + k]);
-            if (a->latency_ns != b->latency_ns || a->bytes_per_s < b->bytes_per_s ||
-                a->bytes_per_s > b->bytes_per_s)
-                return false;
-        }
-    }
     return true;
 }
 
@@ -62,12 +52,12 @@ clv_status clv_mesh_candidate_constraints(const clv_joint *j, const clv_factors 
     return clv_tensor_constraints_make(&j->rules, j->req->data_parallel, &model, arena, ret, err);
 }
 
-int32_t clv_mesh_candidate_stages(const clv_joint *j, const clv_mesh_form *shape)
+int32_t clv_mesh_candidate_stages(const clv_joint *j, const clv_joint_form *form)
 {
     int32_t n = 1;
-    for (int32_t a = 0; a < shape->n_axes; a++)
-        n *= shape->size[a];
-    return j->cluster->n_devices / n;
+    for (int32_t a = 0; a < form->mesh.n_axes; a++)
+        n *= form->mesh.size[a];
+    return clv_joint_group_devices(j, form->groups) / n;
 }
 
 /* Mesh, its communication, and the cluster of meshes, for the shape. */
@@ -75,14 +65,15 @@ static clv_status make_mesh(clv_mesh_candidate *c, clv_error *err)
 {
     const clv_joint *j = c->j;
     clv_comm_options comm = { .overlap = j->req->overlap, .measured = j->measured };
-    c->n_stages = clv_mesh_candidate_stages(j, &c->shape);
-    int32_t n = j->cluster->n_devices / c->n_stages;
-    CLV_TRY(clv_mesh_make(&c->shape, j->cluster, (clv_mesh_devices){ j->levels.order, n }, c->arena,
-                          &c->mesh, err));
+    const clv_mesh_devices group = { j->levels.order, clv_joint_group_devices(j, c->form.groups) };
+    c->n_stages = clv_mesh_candidate_stages(j, &c->form);
+    int32_t n = group.n / c->n_stages;
+    CLV_TRY(clv_mesh_make(&c->form.mesh, j->cluster, (clv_mesh_devices){ j->levels.order, n },
+                          c->arena, &c->mesh, err));
     CLV_TRY(clv_resharder_new(c->mesh, j->cluster, &comm, c->arena, &c->resharder, err));
     CLV_TRY(
         clv_factors_for_mesh(j->analysis->types, j->factors, c->mesh, c->arena, &c->factors, err));
-    return clv_stage_cluster_make(j->cluster, j->levels.order, n, c->arena, &c->stages, err);
+    return clv_stage_cluster_make(j->cluster, group, n, c->arena, &c->stages, err);
 }
 
 /* Can it be searched at all? Else it is excluded. */
@@ -151,11 +142,20 @@ static int64_t least_deadline(int64_t deadline_ns)
     return deadline_ns == 0 || deadline_ns > least_ns ? deadline_ns : least_ns;
 }
 
+/* From when on a plan is of no use beside the best one; INT64_MAX: there is none that fits. */
+static int64_t of_no_use_ns(const clv_mesh_candidate *c)
+{
+    const clv_joint *j = c->j;
+    if (!j->any || j->best.outcome != CLV_FITS)
+        return INT64_MAX;
+    return clv_joint_of_one(j, c->form.groups, j->best.ns);
+}
+
 /* A bound of the strategy problem from which on no plan beats the best; 0: there is no plan. */
 static clv_int128 enough_of(const clv_mesh_candidate *c)
 {
-    clv_int128 best = c->j->best.ns, dealt_out = best * c->n_stages;
-    if (!c->j->any || c->j->best.outcome != CLV_FITS)
+    clv_int128 best = of_no_use_ns(c), dealt_out = best * c->n_stages;
+    if (best >= INT64_MAX)
         return 0;
     return c->saved >= 0 && best + c->saved < dealt_out ? best + c->saved : dealt_out;
 }
@@ -216,7 +216,7 @@ static clv_status find_floor(clv_mesh_candidate *c, clv_error *err)
 
 static bool is_beaten(const clv_mesh_candidate *c, clv_int128 bound_ns)
 {
-    return c->j->any && c->j->best.outcome == CLV_FITS && bound_ns >= c->j->best.ns;
+    return bound_ns >= of_no_use_ns(c);
 }
 
 clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, clv_error *err)
@@ -306,7 +306,7 @@ static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes,
                                  const int32_t *solution, const clv_plan *cut, bool *ret_is_better,
                                  clv_error *err)
 {
-    clv_score made = clv_joint_score(cut);
+    clv_score made = clv_joint_score(c->j, c->form.groups, cut);
     *ret_is_better = clv_score_is_better(&made, c->any, &c->best);
     if (!*ret_is_better)
         return CLV_OK;
@@ -357,10 +357,11 @@ static clv_status cut_for_memory(clv_mesh_candidate *c, int64_t limit_bytes, clv
 /* The least that a plan takes so far, of any form. */
 static int64_t best_so_far(const clv_mesh_candidate *c)
 {
-    int64_t ns = INT64_MAX;
-    if (c->j->any && c->j->best.outcome == CLV_FITS)
-        ns = c->j->best.ns;
-    return c->any && c->best.outcome == CLV_FITS && c->best.ns < ns ? c->best.ns : ns;
+    int64_t ns = of_no_use_ns(c);
+    if (!c->any || c->best.outcome != CLV_FITS)
+        return ns;
+    int64_t own = clv_joint_of_one(c->j, c->form.groups, c->best.ns);
+    return own < ns ? own : ns;
 }
 
 /* The plan of strategies of which the floor says that stages share some: those that are best one
@@ -375,7 +376,7 @@ static clv_status cut_shared(clv_mesh_candidate *c, int64_t limit_bytes, clv_err
         return CLV_OK;
     CLV_TRY(clv_shard_parted_problem(c->problem, &c->parted, c->arena, &shared, err));
     clv_intra_op_options options = solve_options(c, shared->problem);
-    options.enough = c->j->best.ns; /* of one run, as is what these cost */
+    options.enough = of_no_use_ns(c); /* of one run, as is what these cost */
     CLV_TRY(clv_intra_op_solve(shared->problem, &options, c->arena, &made, err));
     if (!made.solve.found || made.solve.end == CLV_END_BOUND)
         return CLV_OK;

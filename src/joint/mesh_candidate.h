@@ -1,4 +1,4 @@
-/* mesh_candidate.h - one shape of mesh tried: how operators are split over it, and the stages that
+/* mesh_candidate.h - one form of plan tried: how operators are split over it, and the stages that
  * the model is cut into then.
  *
  * Bounds come first: a candidate that cannot beat the best plan so far is not searched. What it
@@ -18,7 +18,7 @@ typedef struct clv_mesh_candidate {
     clv_arena *arena;   /* NULL: clv_mesh_candidate_bound() and _search() make one */
     int32_t jobs;
     int32_t times; /* the work of so many brief searches; 0: of one */
-    clv_mesh_form shape;
+    clv_joint_form form;
     const clv_mesh *mesh; /* of the first stage: all are alike */
     int32_t n_stages;
     clv_resharder *resharder;
@@ -27,7 +27,9 @@ typedef struct clv_mesh_candidate {
     clv_tensor_constraints *constraints; /* NULL: no rule speaks of tensors */
     bool refused;                        /* its rules do not go with it: error says why */
     bool unlike;                         /* devices of its stages would be, in kind or links */
-    bool excluded;    /* it is not to be searched, for one of those or another reason */
+    bool excluded; /* it is not to be searched, for one of those or another reason */
+    /* Times of a candidate are of one copy of the plan; those of j are of all (clv_joint_of_all).
+     */
     clv_int128 floor; /* ns: no plan of it has less; 0: not found yet */
     bool shares;      /* plans are those of strategies that stages share, alone */
     bool shows;       /* where not even its weights fit, what is missing is of interest */
@@ -64,8 +66,8 @@ clv_status clv_mesh_candidate_constraints(const clv_joint *j, const clv_factors 
                                           const clv_mesh *mesh, clv_arena *arena,
                                           clv_tensor_constraints **ret, clv_error *err);
 
-/* How many stages it leaves. */
-int32_t clv_mesh_candidate_stages(const clv_joint *j, const clv_mesh_form *shape);
+/* How many stages a group of devices has. */
+int32_t clv_mesh_candidate_stages(const clv_joint *j, const clv_joint_form *form);
 
 /* Its floor, or that it is excluded. O(operators), and the work on distinct ones. */
 clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, clv_error *err);
@@ -78,7 +80,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err);
  * first, and is raised. It ends with the work that is left. */
 clv_status clv_mesh_candidate_exhaust(clv_mesh_candidate *c, clv_error *err);
 
-/* The problem, local model and cut of the best plan of j again, which is of this shape. */
+/* The problem, local model and cut of the best plan of j again, which is of this form. */
 clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, clv_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "lower/spmd_plan.h"
 #include "notation/layout_text.h"
 #include "plan/plan_check.h"
+#include "plan/plan_copies.h"
 
 typedef struct {
     const clv_request *req;
@@ -37,19 +38,23 @@ static clv_status widen_devices(widening *w, clv_error *err)
     int32_t *lead = CLV_NEW_ARRAY(w->arena, int32_t, n);
     if (!devices || !lead)
         return no_memory(err);
+    for (int32_t d = 0; d < n; d++) {
+        devices[d] = clv_plan_idle_device(w->cluster, d);
+        lead[d] = -1;
+    }
     for (int32_t m = 0; m < w->cut->n_devices; m++)
         for (int32_t i = 0; i < per_mesh; i++) {
             int32_t d = device_at(w, m, i);
-            const clv_device_kind *kind = clv_device_kind_of(w->cluster, d);
+            const clv_plan_device own = devices[d];
             lead[d] = device_at(w, m, 0);
             devices[d] = w->cut->devices[m];
             devices[d].n_ops = 0; /* without collectives, below */
-            devices[d].name = w->cluster->devices[d].name;
-            devices[d].kind = kind->name;
-            devices[d].capacity_bytes = clv_device_capacity(kind);
-            devices[d].reserved_bytes = kind->reserved_bytes;
-            devices[d].buffer_bytes = kind->buffer_bytes;
-            devices[d].headroom_bytes = clv_device_headroom(kind);
+            devices[d].name = own.name;
+            devices[d].kind = own.kind;
+            devices[d].capacity_bytes = own.capacity_bytes;
+            devices[d].reserved_bytes = own.reserved_bytes;
+            devices[d].buffer_bytes = own.buffer_bytes;
+            devices[d].headroom_bytes = own.headroom_bytes;
         }
     w->plan->devices = devices;
     w->plan->n_devices = n;
@@ -230,6 +235,8 @@ clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c,
     CLV_TRY(add_kernels(&w, j->analysis->costs, c->stages, err));
     CLV_TRY(add_splits(&w, err));
     CLV_TRY(add_what_follows(&w, err));
+    const clv_mesh_devices group = { w.order, w.cut->n_devices * w.mesh->n_devices };
+    CLV_TRY(clv_plan_copy(w.plan, group, clv_joint_copies(j, j->form.groups), j->arena, err));
     *ret = w.plan;
     return w.plan->outcome == CLV_FITS ? clv_plan_check(w.plan, g, j->arena, err) : CLV_OK;
 }

@@ -140,12 +140,12 @@ static clv_status list_devices(const builder *b, clv_cluster *made, clv_device_k
     return CLV_OK;
 }
 
-clv_status clv_stage_cluster_make(const clv_cluster *c, const int32_t *order, int32_t per_mesh,
+clv_status clv_stage_cluster_make(const clv_cluster *c, clv_mesh_devices all, int32_t per_mesh,
                                   clv_arena *arena, clv_cluster **ret, clv_error *err)
 {
-    assert(per_mesh >= 1 && c->n_devices % per_mesh == 0);
-    size_t n = (size_t)(c->n_devices / per_mesh);
-    builder b = { c, order, per_mesh, CLV_NEW_ARRAY(arena, int32_t, c->n_ports), arena };
+    assert(per_mesh >= 1 && all.n % per_mesh == 0);
+    size_t n = (size_t)(all.n / per_mesh);
+    builder b = { c, all.at, per_mesh, CLV_NEW_ARRAY(arena, int32_t, c->n_ports), arena };
     clv_cluster *made = CLV_NEW(arena, clv_cluster);
     clv_device_kind *kinds = CLV_NEW_ARRAY(arena, clv_device_kind, n);
     clv_device *devices = CLV_NEW_ARRAY(arena, clv_device, n);

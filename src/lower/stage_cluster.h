@@ -9,11 +9,11 @@
 #ifndef CLV_LOWER_STAGE_CLUSTER_H
 #define CLV_LOWER_STAGE_CLUSTER_H
 
-#include "cluster/cluster.h"
+#include "sharding/mesh.h"
 
-/* order: all devices of the cluster; per_mesh divides their number. A mesh is known by the name of
- * its first device. O(devices * devices / per_mesh * ports of a route). */
-clv_status clv_stage_cluster_make(const clv_cluster *c, const int32_t *order, int32_t per_mesh,
+/* per_mesh divides the number of devices. A mesh is known by the name of its first device.
+ * O(devices * devices / per_mesh * ports of a route). */
+clv_status clv_stage_cluster_make(const clv_cluster *c, clv_mesh_devices devices, int32_t per_mesh,
                                   clv_arena *arena, clv_cluster **ret, clv_error *err);
 
 #endif

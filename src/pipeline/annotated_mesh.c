@@ -1,6 +1,8 @@
 #include "pipeline/annotated_mesh.h"
 
 #include "base/json.h"
+#include "plan/copied_specs.h"
+#include "plan/plan_copies.h"
 #include "plan/plan_json_read_facts.h"
 #include "plan/plan_json_read_mesh.h"
 #include "plan/plan_mesh.h"
@@ -27,6 +29,7 @@ typedef struct {
     clv_status (*read)(const clv_json_at *, clv_plan *, clv_arena *, clv_error *);
 } entry;
 
+static const entry of_copies = { CLV_COPIES_KEY, "copies", clv_plan_read_copies };
 static const entry of_mesh = { CLV_MESH_KEY, "mesh", clv_plan_read_mesh };
 static const entry of_uneven = { CLV_UNEVEN_KEY, "uneven_parts", clv_plan_read_found };
 
@@ -78,6 +81,52 @@ static clv_status order_mesh(const clv_plan *plan, const clv_annotated_stages *s
         at++;
     memcpy(device + m * s->per_mesh, plan->mesh_device + at * s->per_mesh,
            (size_t)s->per_mesh * sizeof *device);
+    return CLV_OK;
+}
+
+/* -- copies -- */
+
+static clv_status take_first_copy(const clv_plan *plan, const int32_t *originals,
+                                  const clv_op_info *op, clv_arena *arena,
+                                  const clv_node_annotation **io, clv_error *err)
+{
+    const clv_node_annotation *of = *io;
+    clv_node_annotation *note = CLV_NEW(arena, clv_node_annotation);
+    clv_sharding_spec *specs = CLV_NEW_ARRAY(arena, clv_sharding_spec, of->n_specs);
+    clv_error why;
+    if (!note || !specs)
+        return clv_fail_nomem(err, "annotated copies");
+    *note = *of;
+    note->specs = specs;
+    for (int32_t i = 0; i < of->n_specs; i++) {
+        specs[i] = of->specs[i];
+        clv_status status = clv_plan_spec_of_one(plan, originals, arena, &specs[i], &why);
+        if (status != CLV_OK)
+            return clv_fail(err, status, CLV_COPIES_KEY ": node '%.*s': %s", CLV_STR_ARG(op->label),
+                            why.message);
+    }
+    *io = note;
+    return CLV_OK;
+}
+
+clv_status clv_annotated_copies_read(clv_annotated_notes *io, const clv_graph *g, clv_arena *arena,
+                                     clv_plan *ret, clv_error *err)
+{
+    const clv_annotation_set *set = &io->set;
+    int32_t *originals, n = (int32_t)io->configuration->num_devices;
+    clv_plan_device *devices = CLV_NEW_ARRAY(arena, clv_plan_device, n);
+    if (!devices)
+        return clv_fail_nomem(err, "annotated copies");
+    for (int32_t d = 0; d < n; d++) /* nothing is known of them yet */
+        devices[d] = (clv_plan_device){ .name = "", .stage = -1 };
+    *ret = (clv_plan){ .n_devices = n, .devices = devices };
+    if (!set->copies || !set->meshes_of || strcmp(set->meshes_of, io->configuration->name) != 0)
+        return CLV_OK;
+    CLV_TRY(read_entry(&of_copies, set->copies, ret, arena, err));
+    CLV_TRY(clv_plan_originals(ret, arena, &originals, err));
+    for (int32_t i = 0; i < g->n_ops; i++)
+        if (io->note_of[i])
+            CLV_TRY(take_first_copy(ret, originals, &g->ops[i], arena, &io->note_of[i], err));
     return CLV_OK;
 }
 

@@ -15,6 +15,7 @@
 #include "pipeline/plan_open.h"
 #include "plan/plan_annotations.h"
 #include "plan/plan_check.h"
+#include "plan/plan_copies.h"
 #include "plan/plan_mesh.h"
 #include "proto/fingerprint.h"
 #include "sharding/graph_factors.h"
@@ -33,6 +34,7 @@ typedef struct {
     clv_annotated_notes notes;
     clv_annotated_stages stages;
     clv_annotated_mesh said;
+    clv_plan copies; /* that alone; of none other where it has none */
     clv_plan *plan;
     /* of the mesh that is tried */
     clv_mesh mesh, *meshes; /* the form; on the devices of each stage */
@@ -504,6 +506,7 @@ static clv_status build(building *b, clv_error *err)
 {
     CLV_TRY(find_types(b, err));
     CLV_TRY(clv_annotated_notes_read(b->of, b->types, b->arena, b->scratch, &b->notes, err));
+    CLV_TRY(clv_annotated_copies_read(&b->notes, b->g, b->arena, &b->copies, err));
     const clv_annotated_nodes nodes = { b->g, b->notes.note_of,
                                         b->notes.configuration->num_devices };
     CLV_TRY(clv_annotated_stages_find(&nodes, b->arena, &b->stages, err));
@@ -514,6 +517,8 @@ static clv_status build(building *b, clv_error *err)
         CLV_TRY(split_all(b, err));
         CLV_TRY(add_given(b, err));
     }
+    const clv_mesh_devices copy = { b->copies.copy_device, b->copies.copy_devices };
+    CLV_TRY(clv_plan_copy(b->plan, copy, b->copies.n_copies, b->arena, err));
     CLV_TRY(clv_plan_check(b->plan, b->g, b->arena, err));
     return b->stages.per_mesh > 1 ? clv_plan_derive(b->plan, b->of->model, b->arena, err) : CLV_OK;
 }

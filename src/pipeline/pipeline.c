@@ -83,7 +83,6 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
     (*ret)->state_tokens = clv_states_tokens(analysis.inference->main, &states);
     (*ret)->fingerprint = clv_onnx_fingerprint(req->model);
     (*ret)->runtime = req->runtime ? req->runtime->name : "none";
-    clv_plan_add_host(*ret, analysis.host_ns);
     clv_plan_add_front_end(*ret, analysis.front_end_ns);
     return analysis.last_token ? note_last_token(*ret, arena, err) : CLV_OK;
 }

@@ -147,6 +147,10 @@ typedef struct {
     const int32_t *device_of_op; /* by position of the node in the file's main graph */
     const bool *backward_op; /* the same: of the backward pass, which goes through the stages from
                                 the last to the first; NULL: none is */
+    /* Copies (plan_copies.h): the devices at one place of each do the same. */
+    int32_t n_copies;           /* 0, 1: none but itself */
+    int32_t copy_devices;       /* that each copy has */
+    const int32_t *copy_device; /* n_copies * copy_devices: copy by copy */
     /* Stages of several devices (plan_mesh.h); else n_axes is 0 and all of this is empty. */
     const clv_plan_axis *axes; /* of the mesh of each stage */
     int32_t n_axes;
@@ -155,7 +159,7 @@ typedef struct {
     int32_t n_meshes;
     const int32_t *mesh_device; /* n_meshes * mesh_devices: mesh by mesh, row-major over the axes */
     const int32_t *lead_of_device; /* n_devices: the first of its mesh, which stands for all of it
-                                      in device_of_op; -1: in no mesh, so unused */
+                                      in device_of_op; -1: in no mesh. NULL: no meshes, no copies */
     const char **split_of_op; /* by position: "tp=n", the factor that each axis splits; "": none.
                                  NULL without a mesh */
     clv_plan_collective *collectives;
@@ -165,7 +169,7 @@ typedef struct {
     int32_t n_collectives, n_found, n_uneven, n_partial;
     const clv_plan_annotation *annotations;
     int32_t n_annotations;         /* ascending by file_index */
-    int64_t latency_ns, period_ns; /* 0: not known */
+    int64_t latency_ns, period_ns; /* of each copy; 0: not known */
     int64_t host_ns;        /* of both, what the host does for each run while devices wait; 0 */
     int64_t first_token_ns; /* of a prefill, from the request to its first token; 0: not known */
     int32_t microbatches;   /* in a run of the pipeline; 0: not known, so one */
@@ -191,8 +195,8 @@ typedef struct {
     const char *conflict; /* CLV_INFEASIBLE: why, in a sentence */
 } clv_plan;
 
-/* Adds what the host does for a run, while devices wait, to all times of the plan: latency, period
- * and bound. It is the same for every plan of a model, so none becomes better than another. */
+/* Adds what the host does for a run, while devices wait, to all times of a plan without copies:
+ * latency, period and bound. */
 void clv_plan_add_host(clv_plan *plan, int64_t host_ns);
 /* Sets the time to first token, which is the latency, with all that belongs to it, after what a
  * front end does; 0: it is not known, or the run is no prefill. */
@@ -210,8 +214,11 @@ bool clv_plan_has_run(const clv_plan *plan);
 int64_t clv_plan_run_ns(const clv_plan *plan);
 double clv_plan_bubble(const clv_plan *plan);
 
-/* Latency or period, whichever is the objective, or the run divided by its micro-batches where
- * their number was not chosen for the period; 0: not known. */
+/* At least 1. */
+int32_t clv_plan_copies(const clv_plan *plan);
+
+/* Latency; or by throughput the period, or the run divided by its micro-batches where their number
+ * was not chosen for the period, divided among the copies; 0: not known. */
 int64_t clv_plan_objective_ns(const clv_plan *plan);
 /* Proven: no plan that the search was about takes less. */
 bool clv_plan_is_optimal(const clv_plan *plan);

@@ -4,6 +4,7 @@
 
 #include "graph/constant.h"
 #include "plan/plan_annotations.h"
+#include "plan/plan_copies.h"
 #include "plan/plan_mesh.h"
 
 /* Operators of a graph are in topological order, plans speak of positions in the file:
@@ -15,8 +16,8 @@ static int32_t device_of(const clv_plan *plan, const clv_op_info *op)
     return plan->device_of_op[op->file_index];
 }
 
-static clv_status check_range(const clv_plan *plan, const clv_graph *g, int32_t *count,
-                              clv_error *err)
+static clv_status check_range(const clv_plan *plan, const clv_graph *g, const int32_t *original,
+                              int32_t *count, clv_error *err)
 {
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_op_info *op = &g->ops[i];
@@ -25,6 +26,12 @@ static clv_status check_range(const clv_plan *plan, const clv_graph *g, int32_t 
             return clv_fail(err, CLV_EFORMAT,
                             "operator '%.*s' is on device %" PRId32 ", there are %" PRId32,
                             CLV_STR_ARG(op->label), d, plan->n_devices);
+        if (original[d] != d)
+            return clv_fail(err, CLV_EFORMAT,
+                            "operator '%.*s' is on device '%s' of a further copy, expected '%s', "
+                            "which stands for it",
+                            CLV_STR_ARG(op->label), plan->devices[d].name,
+                            plan->devices[original[d]].name);
         count[d]++;
     }
     return CLV_OK;
@@ -115,9 +122,12 @@ static clv_status check_all(const clv_plan *plan, const clv_graph *g, clv_arena 
                             int32_t *count, int32_t *seen, clv_error *err)
 {
     CLV_TRY(clv_plan_check_mesh(plan, arena, err));
-    CLV_TRY(check_range(plan, g, count, err));
+    CLV_TRY(clv_plan_check_copies(plan, arena, err));
+    int32_t *original;
+    CLV_TRY(clv_plan_originals(plan, arena, &original, err));
+    CLV_TRY(check_range(plan, g, original, count, err));
     for (int32_t d = 0; d < plan->n_devices; d++) {
-        int32_t lead = clv_plan_lead(plan, d); /* what it runs, all of its mesh run */
+        int32_t lead = clv_plan_lead(plan, original[d]); /* what it runs, all of its mesh run */
         CLV_TRY(check_device(plan, d, lead < 0 ? 0 : count[lead], err));
     }
     CLV_TRY(check_stages(plan, seen, err));

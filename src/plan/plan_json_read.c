@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "graph/bindings.h"
+#include "plan/plan_copies.h"
 #include "plan/plan_json.h"
 #include "plan/plan_json_annotations.h"
 #include "plan/plan_json_read_facts.h"
@@ -275,21 +276,31 @@ static clv_status read_placement(const clv_json_at *root, clv_plan *plan, clv_ar
                                  clv_error *err)
 {
     clv_json_at list, at = { 0 };
+    int32_t *original;
 
     CLV_TRY(
         clv_plan_require_int32(root, "stages", 0, CLV_PLAN_JSON_DEVICES_MAX, &plan->n_stages, err));
     CLV_TRY(clv_json_member(root, "devices", true, &list, err));
     CLV_TRY(read_devices(&list, plan, arena, err));
+    CLV_TRY(clv_plan_read_copies(root, plan, arena, err));
     CLV_TRY(clv_plan_read_mesh(root, plan, arena, err));
     CLV_TRY(read_operators(root, plan, arena, err));
+    CLV_TRY(clv_plan_originals(plan, arena, &original, err));
     int32_t *ops_on = CLV_NEW_ARRAY(arena, int32_t, plan->n_devices);
     bool *has_device = CLV_NEW_ARRAY(arena, bool, plan->n_stages);
     if (!ops_on || !has_device)
         return clv_fail_nomem(err, "a plan");
-    for (int32_t i = 0; i < plan->n_ops; i++)
-        ops_on[plan->device_of_op[i]]++;
+    for (int32_t i = 0; i < plan->n_ops; i++) {
+        int32_t d = plan->device_of_op[i];
+        if (original[d] != d)
+            return clv_fail(err, CLV_EFORMAT,
+                            "%s.operators.device_runs: operator %d is on device %d of a further "
+                            "copy, expected %d, which stands for it",
+                            CLV_PLAN_PATH(root), (int)i, (int)d, (int)original[d]);
+        ops_on[d]++;
+    }
     for (int32_t d = 0; d < plan->n_devices; d++) {
-        int32_t lead = clv_plan_lead(plan, d), stage = plan->devices[d].stage;
+        int32_t lead = clv_plan_lead(plan, original[d]), stage = plan->devices[d].stage;
         at = clv_json_element(&list, d, d ? &at : NULL);
         CLV_TRY(check_device(&at, &plan->devices[d], lead < 0 ? 0 : ops_on[lead], err));
         if (stage >= 0)
@@ -323,44 +334,21 @@ static clv_status read_bindings(const clv_json_at *root, clv_plan *plan, clv_are
 static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
                             clv_error *err)
 {
-    static const char *const keys[] = { "schema_version",
-                                        "model",
-                                        "fingerprint",
-                                        "configuration",
-                                        "cluster",
-                                        "compiler",
-                                        "runtime",
-                                        "objective",
-                                        "available_memory_proportion",
-                                        "state_tokens",
-                                        "outcome",
-                                        "short_device",
-                                        "short_bytes",
-                                        "latency_ns",
-                                        "period_ns",
-                                        "host_ns",
-                                        "first_token_ns",
-                                        "stages",
-                                        "operators",
-                                        "devices",
-                                        "transfers",
-                                        "host_copies",
-                                        "kernels",
-                                        "search",
-                                        "bindings",
-                                        "open_tensors",
-                                        "unknown_operators",
-                                        "notes",
-                                        "annotations",
-                                        "rules",
-                                        "conflict",
-                                        "pipeline",
-                                        "mesh",
-                                        "collectives",
-                                        "found",
-                                        "uneven_parts",
-                                        "partial_sums",
-                                        NULL };
+    static const char *const keys[] = {
+        "schema_version", "model",          "fingerprint",
+        "configuration",  "cluster",        "compiler",
+        "runtime",        "objective",      "available_memory_proportion",
+        "state_tokens",   "outcome",        "short_device",
+        "short_bytes",    "latency_ns",     "period_ns",
+        "host_ns",        "first_token_ns", "stages",
+        "operators",      "devices",        "transfers",
+        "host_copies",    "kernels",        "search",
+        "bindings",       "open_tensors",   "unknown_operators",
+        "notes",          "annotations",    "rules",
+        "conflict",       "pipeline",       "copies",
+        "mesh",           "collectives",    "found",
+        "uneven_parts",   "partial_sums",   NULL
+    };
 
     CLV_TRY(clv_json_keys(root, keys, err));
     CLV_TRY(read_head(root, plan, arena, err));

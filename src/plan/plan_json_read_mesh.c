@@ -2,9 +2,84 @@
 
 #include <inttypes.h>
 
+#include "plan/plan_copies.h"
 #include "plan/plan_json.h"
 #include "plan/plan_mesh.h"
 #include "sharding/mesh.h"
+
+/* -- devices in groups -- */
+
+/* Numbers of devices into ret, n of them; taken: by device, is it in a group already? group: what
+ * one is called. */
+static clv_status read_group(const clv_json_at *list, const clv_plan *plan, const char *group,
+                             bool *taken, int32_t *ret, clv_error *err)
+{
+    clv_json_at at = { 0 };
+    int32_t n = 0;
+
+    CLV_TRY(clv_json_length(list, &n, err));
+    for (int32_t i = 0; i < n; i++) {
+        int64_t device = 0;
+        at = clv_json_element(list, i, i ? &at : NULL);
+        CLV_TRY(clv_json_int(&at, 0, plan->n_devices - 1, &device, err));
+        if (taken[device])
+            return clv_fail(err, CLV_EFORMAT, "%s: device %d is in a %s already",
+                            CLV_PLAN_PATH(&at), (int)device, group);
+        taken[device] = true;
+        ret[i] = (int32_t)device;
+    }
+    return CLV_OK;
+}
+
+/* -- copies -- */
+
+static clv_status read_copy(const clv_json_at *list, clv_plan *plan, bool *taken, int32_t *ret,
+                            clv_error *err)
+{
+    int32_t n = 0;
+
+    CLV_TRY(clv_json_length(list, &n, err));
+    if (plan->n_copies == 0)
+        plan->copy_devices = n;
+    if (n < 1 || n != plan->copy_devices)
+        return clv_fail(err, CLV_EFORMAT, "%s: has %d devices, expected %s%d as the first copy",
+                        CLV_PLAN_PATH(list), (int)n, n < 1 ? "1 or more, " : "",
+                        (int)plan->copy_devices);
+    return read_group(list, plan, "copy", taken, ret, err);
+}
+
+clv_status clv_plan_read_copies(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
+                                clv_error *err)
+{
+    clv_json_at list, at = { 0 };
+    int32_t n = 0;
+
+    CLV_TRY(clv_json_member(root, "copies", false, &list, err));
+    if (!list.json)
+        return CLV_OK;
+    CLV_TRY(clv_json_length(&list, &n, err));
+    if (n < 2)
+        return clv_fail(err, CLV_EFORMAT,
+                        "%s: has %d element%s, expected the devices of 2 copies "
+                        "or more",
+                        CLV_PLAN_PATH(&list), (int)n, n == 1 ? "" : "s");
+    /* no device is in two copies, so there is room for all of them */
+    int32_t *device = CLV_NEW_ARRAY(arena, int32_t, plan->n_devices);
+    bool *taken = CLV_NEW_ARRAY(arena, bool, plan->n_devices);
+    if (!device || !taken)
+        return clv_fail_nomem(err, "a plan");
+    for (int32_t c = 0; c < n; c++) {
+        at = clv_json_element(&list, c, c ? &at : NULL);
+        CLV_TRY(read_copy(&at, plan, taken, device + c * plan->copy_devices, err));
+        plan->n_copies++;
+    }
+    plan->copy_device = device;
+    clv_error why;
+    clv_status status = clv_plan_check_copies(plan, arena, &why);
+    if (status != CLV_OK)
+        return clv_fail(err, status, "%s: %s", CLV_PLAN_PATH(&list), why.message);
+    return clv_plan_set_leads(plan, arena, err);
+}
 
 /* -- the mesh -- */
 
@@ -63,7 +138,6 @@ static clv_status read_axes(const clv_json_at *mesh, clv_plan *plan, clv_arena *
 static clv_status read_one_mesh(const clv_json_at *list, const clv_plan *plan, bool *taken,
                                 int32_t *ret, clv_error *err)
 {
-    clv_json_at at = { 0 };
     int32_t n = 0;
 
     CLV_TRY(clv_json_length(list, &n, err));
@@ -71,17 +145,7 @@ static clv_status read_one_mesh(const clv_json_at *list, const clv_plan *plan, b
         return clv_fail(err, CLV_EFORMAT,
                         "%s: has %d devices, expected %d, the product of the axes",
                         CLV_PLAN_PATH(list), (int)n, (int)plan->mesh_devices);
-    for (int32_t i = 0; i < n; i++) {
-        int64_t device = 0;
-        at = clv_json_element(list, i, i ? &at : NULL);
-        CLV_TRY(clv_json_int(&at, 0, plan->n_devices - 1, &device, err));
-        if (taken[device])
-            return clv_fail(err, CLV_EFORMAT, "%s: device %d is in a mesh already",
-                            CLV_PLAN_PATH(&at), (int)device);
-        taken[device] = true;
-        ret[i] = (int32_t)device;
-    }
-    return CLV_OK;
+    return read_group(list, plan, "mesh", taken, ret, err);
 }
 
 static clv_status read_meshes(const clv_json_at *mesh, clv_plan *plan, clv_arena *arena,
@@ -135,8 +199,10 @@ clv_status clv_plan_read_mesh(const clv_json_at *root, clv_plan *plan, clv_arena
     if (fault)
         return clv_fail(err, CLV_EFORMAT, "%s.axes: %s", CLV_PLAN_PATH(&mesh), fault);
     CLV_TRY(read_meshes(&mesh, plan, arena, err));
+    int32_t *original;
+    CLV_TRY(clv_plan_originals(plan, arena, &original, err));
     for (int32_t d = 0; d < plan->n_devices; d++) { /* those of a mesh run together */
-        int32_t lead = plan->lead_of_device[d], stage = plan->devices[d].stage;
+        int32_t lead = plan->lead_of_device[original[d]], stage = plan->devices[d].stage;
         int32_t expected = lead < 0 ? -1 : plan->devices[lead].stage;
         if (stage != expected)
             return clv_fail(err, CLV_EFORMAT, "%s: device %d has stage %d, expected %d as %s",

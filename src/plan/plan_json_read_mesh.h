@@ -1,4 +1,4 @@
-/* plan_json_read_mesh.h - the members of a plan file that are about meshes, read:
+/* plan_json_read_mesh.h - the members of a plan file that are about copies and meshes, read:
  * docs/formats/plan.md.
  *
  * All may be absent, and are where stages are single devices. CLV_EFORMAT says where a fault is.
@@ -9,7 +9,11 @@
 #include "base/json.h"
 #include "plan/plan.h"
 
-/* "mesh", after the devices. Refused where the axes are not those of a mesh, meshes differ in size
+/* "copies", after the devices. Refused where they are not as clv_plan_check_copies() wants them.
+ * O(devices). */
+clv_status clv_plan_read_copies(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
+                                clv_error *err);
+/* "mesh", after the copies. Refused where the axes are not those of a mesh, meshes differ in size
  * or have a device twice, or a device outside of them has a stage. O(devices). */
 clv_status clv_plan_read_mesh(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
                               clv_error *err);

@@ -250,6 +250,7 @@ clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **r
     put_head(&out, plan);
     put_pipeline(&out, plan);
     clv_json_put_int(&out, "stages", plan->n_stages);
+    clv_plan_put_copies(&out, plan);
     clv_plan_put_mesh(&out, plan);
     put_operators(&out, plan);
     if (!clv_plan_has_mesh(plan)) /* else they follow */
@@ -304,6 +305,7 @@ clv_status clv_plan_put_decisions(clv_json_out *out, const char *key, const clv_
     clv_json_open_object(out, key);
     put_head(out, &p);
     clv_json_put_int(out, "stages", p.n_stages);
+    clv_plan_put_copies(out, &p);
     clv_plan_put_mesh(out, &p);
     put_operators(out, &p);
     if (!clv_plan_has_mesh(&p))

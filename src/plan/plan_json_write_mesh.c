@@ -5,6 +5,18 @@
 #include "plan/plan_json.h"
 #include "plan/plan_mesh.h"
 
+/* [[0, 1], [2, 3]] */
+void clv_plan_put_copies(clv_json_out *out, const clv_plan *plan)
+{
+    if (clv_plan_copies(plan) == 1)
+        return;
+    clv_json_open_array(out, "copies");
+    for (int32_t c = 0; c < plan->n_copies; c++)
+        clv_json_put_ints(out, NULL, plan->copy_device + c * plan->copy_devices,
+                          plan->copy_devices);
+    clv_json_close_array(out);
+}
+
 void clv_plan_put_mesh(clv_json_out *out, const clv_plan *plan)
 {
     if (!clv_plan_has_mesh(plan))
@@ -138,6 +150,21 @@ static clv_status end_line(clv_json_out *out, const char **ret, clv_error *err)
         out->text[out->n - 1] = '\0';
     *ret = out->text;
     return CLV_OK;
+}
+
+clv_status clv_plan_copies_json(const clv_plan *plan, clv_arena *arena, const char **ret,
+                                clv_error *err)
+{
+    clv_json_out out;
+
+    *ret = NULL;
+    if (clv_plan_copies(plan) == 1)
+        return CLV_OK;
+    clv_json_begin(&out, arena, false);
+    clv_json_open_object(&out, NULL);
+    clv_plan_put_copies(&out, plan);
+    clv_json_close_object(&out);
+    return end_line(&out, ret, err);
 }
 
 clv_status clv_plan_mesh_json(const clv_plan *plan, clv_arena *arena, const char **ret,

@@ -10,6 +10,7 @@
 #include "plan/plan.h"
 
 /* "mesh": the axes, and the devices of each mesh. O(devices). */
+void clv_plan_put_copies(clv_json_out *out, const clv_plan *plan);
 void clv_plan_put_mesh(clv_json_out *out, const clv_plan *plan);
 /* "split_runs" of "operators": [split, count] over the nodes in file order. O(operators). */
 void clv_plan_put_splits(clv_json_out *out, const clv_plan *plan);
@@ -18,8 +19,10 @@ void clv_plan_put_collectives(clv_json_out *out, const clv_plan *plan);
 /* "found", "uneven_parts", "partial_sums" */
 void clv_plan_put_found(clv_json_out *out, const clv_plan *plan);
 
-/* The same on one line each, for the annotated model: the value of "mesh", and of the lists of what
- * specs cannot say. *ret NULL: there is none. CLV_ENOMEM. */
+/* The same on one line each, for the annotated model: the copies and the mesh, as objects that have
+ * these alone, and the lists of what specs cannot say. *ret NULL: there is none. CLV_ENOMEM. */
+clv_status clv_plan_copies_json(const clv_plan *plan, clv_arena *arena, const char **ret,
+                                clv_error *err);
 clv_status clv_plan_mesh_json(const clv_plan *plan, clv_arena *arena, const char **ret,
                               clv_error *err);
 clv_status clv_plan_uneven_json(const clv_plan *plan, clv_arena *arena, const char **ret,

@@ -14,7 +14,9 @@ clv_status clv_plan_set_leads(clv_plan *plan, clv_arena *arena, clv_error *err)
     if (!lead)
         return clv_fail_nomem(err, "a plan");
     for (int32_t d = 0; d < plan->n_devices; d++)
-        lead[d] = -1;
+        lead[d] = clv_plan_has_mesh(plan) ? -1 : d;
+    for (int32_t i = plan->copy_devices; i < plan->n_copies * plan->copy_devices; i++)
+        lead[plan->copy_device[i]] = -1;
     for (int32_t i = 0; i < plan->n_meshes * plan->mesh_devices; i++)
         lead[plan->mesh_device[i]] = plan->mesh_device[i - i % plan->mesh_devices];
     plan->lead_of_device = lead;

@@ -11,14 +11,15 @@
 
 static inline bool clv_plan_has_mesh(const clv_plan *plan) { return plan->n_axes > 0; }
 
-/* The lead of a device's mesh; -1: the plan has meshes, and the device is in none. O(1). */
+/* The lead of a device's mesh; -1: the plan has meshes, and the device is in none, or it has
+ * copies, and the device is of a further one. O(1). */
 static inline int32_t clv_plan_lead(const clv_plan *plan, int32_t device)
 {
-    return clv_plan_has_mesh(plan) ? plan->lead_of_device[device] : device;
+    return plan->lead_of_device ? plan->lead_of_device[device] : device;
 }
 
-/* Sets lead_of_device from mesh_device, which must be right (clv_plan_check_mesh). CLV_ENOMEM.
- * O(devices). */
+/* Sets lead_of_device from mesh_device and copy_device, which must be right (clv_plan_check_mesh,
+ * clv_plan_check_copies). CLV_ENOMEM. O(devices). */
 clv_status clv_plan_set_leads(clv_plan *plan, clv_arena *arena, clv_error *err);
 
 /* "dp=2xtp=4", as --mesh takes it; "" without axes. NULL: no memory. */

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "plan/plan_copies.h"
 #include "problem/quotient.h"
 
 /* A unit is maximal when no unit of its own group reads what it writes: with an acyclic quotient no
@@ -52,20 +53,11 @@ static clv_status add_devices(const clv_workload *w, const clv_compile_report *r
     if (!plan->devices)
         return clv_fail_nomem(err, "devices of a plan");
     for (int32_t d = 0; d < c->n_devices; d++) {
-        const clv_device_kind *kind = clv_device_kind_of(c, d);
         clv_plan_device *to = &plan->devices[d];
-        to->name = clv_arena_printf(arena, "%s", c->devices[d].name);
-        to->kind = clv_arena_printf(arena, "%s", kind->name);
-        if (!to->name || !to->kind)
-            return clv_fail_nomem(err, "devices of a plan");
-        to->stage = -1;
-        to->capacity_bytes = clv_device_capacity(kind);
+        *to = clv_plan_idle_device(c, d);
         to->weight_bytes = to->activation_bytes = to->workspace_bytes = CLV_PLAN_UNKNOWN;
         to->peak_bytes = to->busy_ns = to->in_flight_bytes = CLV_PLAN_UNKNOWN;
         to->state_bytes = CLV_PLAN_UNKNOWN;
-        to->reserved_bytes = kind->reserved_bytes;
-        to->buffer_bytes = kind->buffer_bytes;
-        to->headroom_bytes = clv_device_headroom(kind);
         if (!report || !report->devices)
             continue;
         const clv_device_report *from = &report->devices[d];

@@ -27,7 +27,9 @@ static clv_status plan_with(clv_stage_search *s, clv_plan **ret, clv_error *err)
     else if (!result.solve.found && result.solve.end != CLV_END_BOUND && s->rules.rules.n > 0)
         CLV_TRY(clv_relax_memory(s, &options, err));
     /* assignment -> plan, checked by code that did not make it */
-    return clv_stage_finish(s, &result, ret, err);
+    CLV_TRY(clv_stage_finish(s, &result, ret, err));
+    clv_plan_add_host(*ret, s->analysis.host_ns);
+    return CLV_OK;
 }
 
 clv_status clv_stages_plan(const clv_request *req, const clv_analysis *analysis, clv_arena *arena,

@@ -48,6 +48,7 @@ TestSuite(pipeline, .init = set_up, .fini = tear_down);
 static cleave_plan *planned(cleave_objective objective, int microbatches)
 {
     cleave_plan_options options = plan_options();
+    options.copies = 1;
     cleave_plan *plan = NULL;
     cleave_error error;
     options.devices = 2;

@@ -77,11 +77,12 @@ Test(joint, a_mesh_that_the_cluster_has_not_is_named)
     refuses(2, "--mesh 8 --max-tp 4", "mesh '8' has 8 devices, more than the 4 that are allowed");
     refuses(2, "--stages 3", "3 stages: 8 devices cannot be dealt out to so many alike");
     refuses(2, "--stages 9", "9 stages: 8 devices");
-    refuses(2, "--stages 2 --max-tp 2", "2 stages of 4 devices have more than the 2");
-    refuses(2, "--cluster h100-l40s --mesh 2", "mesh '2': the devices of 2 stages would not be");
-    refuses(2, "--cluster h100-l40s --stages 2",
+    refuses(2, "--devices 8 --stages 2 --max-tp 2", "2 stages of 4 devices have more than the 2");
+    refuses(2, "--cluster h100-l40s --devices 4 --mesh 2",
+            "mesh '2': the devices of 2 stages would not be");
+    refuses(2, "--cluster h100-l40s --devices 4 --stages 2",
             "2 stages of 2 devices: they would not be alike, in kind or links");
-    refuses(2, "--cluster h100-l40s --data-parallel --max-tp 2",
+    refuses(2, "--cluster h100-l40s --devices 4 --data-parallel --max-tp 2",
             "with each mesh that goes into 4 devices the stages would not be alike");
     refuses(2, "--stages 0", "--stages is '0': expected a whole number");
     refuses(2, "--max-tp 0", "--max-tp is '0': expected a whole number");

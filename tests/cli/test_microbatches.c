@@ -111,7 +111,7 @@ Test(microbatches, one_for_throughput_holds_what_one_for_latency_holds)
     run_result r = ran(0, "");
     double peak = in_plan("peak_bytes"), latency = in_plan("latency_ns");
     run_free(&r);
-    r = ran(0, "--objective throughput --microbatches 1");
+    r = ran(0, "--objective throughput --copies 1 --microbatches 1");
     cr_assert_eq(in_plan("peak_bytes"), peak);
     cr_assert_eq(in_plan("latency_ns"), latency, "one at a time: the least latency is the best");
     cr_assert_lt(in_plan("in_flight_bytes"), 0);

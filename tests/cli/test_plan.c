@@ -239,12 +239,13 @@ Test(plan, a_model_is_cut_no_more_than_memory_asks_for)
 /* Eight devices of one kind, and between them the wires of a DGX H100 or ones of this bandwidth. */
 static char *planned_over(const char *bandwidth)
 {
-    run_result r = run_in(folder,
-                          "sed s,450GB/s,%s, %s/configs/clusters/dgx-h100.json >wired.json && "
-                          "%s plan --max-tp 1 --cluster ./wired.json --objective throughput "
-                          "--no-output "
-                          "%s/tests/data/models/resnet.static.onnx",
-                          bandwidth, TEST_SOURCE_DIR, TEST_CLEAVE, TEST_SOURCE_DIR);
+    run_result r =
+        run_in(folder,
+               "sed s,450GB/s,%s, %s/configs/clusters/dgx-h100.json >wired.json && "
+               "%s plan --max-tp 1 --copies 1 --cluster ./wired.json --objective throughput "
+               "--no-output "
+               "%s/tests/data/models/resnet.static.onnx",
+               bandwidth, TEST_SOURCE_DIR, TEST_CLEAVE, TEST_SOURCE_DIR);
     cr_assert_eq(r.code, 0, "%s", r.err);
     free(r.err);
     return r.out;

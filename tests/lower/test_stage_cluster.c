@@ -68,7 +68,9 @@ TestSuite(stage_cluster, .init = setup, .fini = teardown);
 
 static void make(const int32_t *order, int32_t per_mesh)
 {
-    cr_assert_eq(clv_stage_cluster_make(&cluster, order, per_mesh, arena, &made, &err), CLV_OK);
+    cr_assert_eq(clv_stage_cluster_make(&cluster, (clv_mesh_devices){ order, N }, per_mesh, arena,
+                                        &made, &err),
+                 CLV_OK);
 }
 
 Test(stage_cluster, one_device_a_mesh_is_the_same_cluster)

@@ -52,7 +52,8 @@ static void build(const char *form)
         kind->workspace_proportion = 1;
     }
     cr_assert_eq(clv_mesh_form_parse(form, arena, &shape, &m->err), CLV_OK);
-    cr_assert_eq(clv_stage_cluster_make(cluster, order, mesh->n_devices, arena, &stages, &m->err),
+    cr_assert_eq(clv_stage_cluster_make(cluster, (clv_mesh_devices){ order, cluster->n_devices },
+                                        mesh->n_devices, arena, &stages, &m->err),
                  CLV_OK);
     made_shards s = made_shards_of(m, cluster, mesh, false, CLV_INTRA_OP_UNLIMITED);
     resharder = s.resharder;

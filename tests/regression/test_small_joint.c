@@ -283,7 +283,9 @@ static bool add_form(small *s, const clv_mesh_form *form, brute *b)
     cr_assert_eq(clv_mesh_make(form, &s->cluster, (clv_mesh_devices){ order, n }, s->m->arena,
                                &mesh, &s->m->err),
                  CLV_OK);
-    cr_assert_eq(clv_stage_cluster_make(&s->cluster, order, n, s->m->arena, &f->stages, NULL),
+    cr_assert_eq(clv_stage_cluster_make(&s->cluster,
+                                        (clv_mesh_devices){ order, s->cluster.n_devices }, n,
+                                        s->m->arena, &f->stages, NULL),
                  CLV_OK);
     f->shards = made_shards_of(s->m, &s->cluster, mesh, true, CLV_INTRA_OP_UNLIMITED);
     const clv_intra_op_problem *p = f->shards.problem->problem;
@@ -381,6 +383,7 @@ static small *make_small_of(const drawn *of, uint32_t seed, clv_objective object
     s->req = (clv_request){ .model = s->m->model,
                             .model_name = "small",
                             .cluster = &s->cluster,
+                            .copies = 1,
                             .search = { .objective = objective },
                             .jobs = 1 };
     return s;
