@@ -112,7 +112,7 @@ static void put_devices(clv_json_out *out, const clv_plan *plan)
         if (d->state_bytes > 0)
             clv_plan_put_known_count(out, "state_bytes", d->state_bytes);
         clv_plan_put_known_count(out, "workspace_bytes", d->workspace_bytes);
-        if (plan->microbatches > 1)
+        if (plan->microbatches > 1 || d->in_flight_bytes > 0)
             clv_plan_put_known_count(out, "in_flight_bytes", d->in_flight_bytes);
         clv_plan_put_known_count(out, "peak_bytes", d->peak_bytes);
         clv_plan_put_known_count(out, "capacity_bytes", d->capacity_bytes);
