@@ -19,8 +19,10 @@
 #include "request/precision.h"
 #include "request/runtime_load.h"
 
-#define DEFAULT_TIMEOUT_MS 600000 /* ten minutes: real compilers take minutes for one candidate */
-#define TIMEOUT_MAX_S      1e9    /* 30 years; no sum of it and a clock leaves 64 bits */
+#define DEFAULT_WORTH        0.02
+#define DEFAULT_ALTERNATIVES 5
+#define DEFAULT_TIMEOUT_MS   600000 /* ten minutes: real compilers take minutes for one candidate */
+#define TIMEOUT_MAX_S        1e9    /* 30 years; no sum of it and a clock leaves 64 bits */
 
 static clv_status check_options(const cleave_plan_options *o, clv_error *err)
 {
@@ -41,6 +43,10 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
         return clv_fail(err, CLV_EUSAGE,
                         "max_tensor_devices is %d: expected 0 (as many as are best) or more",
                         o->max_tensor_devices);
+    if (!(o->worth < 1))
+        return clv_fail(err, CLV_EUSAGE,
+                        "worth is %g: expected a part below 1, 0 (the default) or less (nothing)",
+                        o->worth);
     if (o->copies < 0)
         return clv_fail(err, CLV_EUSAGE, "copies is %d: expected 0 (as many as are best) or more",
                         o->copies);
@@ -67,7 +73,7 @@ static clv_status show_plan(cleave_plan *p, clv_error *err)
         return clv_fail_nomem(err, "a plan");
     p->report.arena = p->arena;
     CLV_TRY(clv_plan_write(p->plan, p->arena, &p->report.json, &p->report.json_size, err));
-    return clv_report_plan(p->plan, p->arena, &p->report.text, err);
+    return clv_report_plan(p->plan, p->poprt, p->arena, &p->report.text, err);
 }
 
 /* Weights and caches as if they were stored otherwise. */
@@ -119,6 +125,12 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
         .max_share = o->max_tensor_devices,
         .stages = o->stages,
         .copies = o->copies,
+        .worth = o->worth > 0   ? o->worth
+                 : o->worth < 0 ? 0
+                                : DEFAULT_WORTH,
+        .alternatives = o->alternatives > 0   ? o->alternatives
+                        : o->alternatives < 0 ? 0
+                                              : DEFAULT_ALTERNATIVES,
         .data_parallel = o->data_parallel != 0,
         .overlap = o->overlap,
         .fewest = o->objective == CLEAVE_DEVICES,
@@ -155,6 +167,7 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
     CLV_TRY(set_precision(o, p->arena, &req, err));
     CLV_TRY(clv_pipeline_run(&req, p->arena, &p->plan, err));
     CLV_TRY(note_precision(o, p, err));
+    p->poprt = o->poprt_report != 0;
     return show_plan(p, err);
 }
 

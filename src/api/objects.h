@@ -28,6 +28,7 @@ struct cleave_model {
 struct cleave_plan {
     clv_arena *arena;
     clv_plan *plan;
+    bool poprt; /* the report is in PopRT's words */
     bool of_annotations; /* one of the plans that they admit */
     const char *mesh;
     cleave_report report;

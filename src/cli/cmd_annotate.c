@@ -56,7 +56,7 @@ static int annotate(cli *c, cleave_model *model, const job *j)
     result.plan = plan;
     result.seconds = cli_now() - start;
     if (code == CLI_EXIT_OK)
-        code = cli_print_written(c, &result, "[Success] Save the sharded model to");
+        code = cli_print_written(c, &result, "The annotated model is in");
     cleave_plan_free(plan);
     return code;
 }

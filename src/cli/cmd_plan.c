@@ -43,6 +43,8 @@ enum {
     MAX_TP,
     STAGES,
     COPIES,
+    WORTH,
+    ALTERNATIVES,
     DATA_PARALLEL,
     OVERLAP,
     RUNTIME,
@@ -145,6 +147,16 @@ static const cli_option options[N_OPTIONS] = {
                  .help = "N times the plan, requests go round; by throughput any",
                  .min = 1,
                  .max = 65536 },
+    [WORTH] = { .name = "--worth",
+                .kind = CLI_PART,
+                .value = "P",
+                .help = "what more devices or memory must bring, as 5%; 2%" },
+    [ALTERNATIVES] = { .name = "--alternatives",
+                       .kind = CLI_INT,
+                       .value = "N",
+                       .help = "compare the best plans of N forms; 5",
+                       .min = 0,
+                       .max = 100 },
     [DATA_PARALLEL] = { .name = "--data-parallel",
                         .kind = CLI_FLAG,
                         .help = "the outermost axis of the mesh splits the batch alone" },
@@ -299,6 +311,10 @@ static void read_options(const cli_value *v, cleave_plan_options *o)
     o->max_tensor_devices = v[INPUT_MODEL].by && !asks_for_shards(v) ? 1 : (int)v[MAX_TP].number;
     o->stages = (int)v[STAGES].number;
     o->copies = v[INPUT_MODEL].by && !v[COPIES].by ? 1 : (int)v[COPIES].number;
+    o->poprt_report = v[INPUT_MODEL].by != NULL;
+    o->worth = v[WORTH].by && v[WORTH].real <= 0 ? -1 : v[WORTH].real;
+    o->alternatives =
+        v[ALTERNATIVES].by && v[ALTERNATIVES].number == 0 ? -1 : (int)v[ALTERNATIVES].number;
     o->data_parallel = v[DATA_PARALLEL].by != NULL;
     o->overlap = v[OVERLAP].real;
     o->runtime = v[RUNTIME].text;
@@ -371,10 +387,13 @@ static int print_saved(cli *c, const job *j, const cli_result *result)
     const char *plan_out = cli_show(c, j->plan_out ? j->plan_out : "");
     if (!output || !plan_out)
         return cli_nomem(c);
-    char *text = clv_arena_printf(c->arena, "%s%s%s%s%s%s",
-                                  j->output ? "[Success] Save the sharded model to " : "", output,
-                                  j->output ? "\n" : "", j->plan_out ? "The plan is in " : "",
-                                  plan_out, j->plan_out ? "\n" : "");
+    char *text =
+        clv_arena_printf(c->arena, "%s%s%s%s%s%s",
+                         !j->output                ? ""
+                         : j->options.poprt_report ? "[Success] Save the sharded model to "
+                                                   : "The annotated model is in ",
+                         output, j->output ? "\n" : "", j->plan_out ? "The plan is in " : "",
+                         plan_out, j->plan_out ? "\n" : "");
     int code = text ? cli_print(c, text) : cli_nomem(c);
     return code == CLI_EXIT_OK ? cli_print_notes(c, result) : code;
 }

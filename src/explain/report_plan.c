@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/units.h"
+#include "explain/report_choice.h"
 #include "explain/report_devices.h"
 #include "explain/report_mesh.h"
 #include "explain/report_time.h"
@@ -85,7 +86,7 @@ static void put_head(report *r)
 static const char *stop_sentence(const clv_plan *p)
 {
     static const char *const words[][2] = {
-        { "optimal", "proven optimal" },
+        { "optimal", "the bound is met" },
         { "gap", "near enough, as asked" },
         { "searched", "searched to the end" },
         { "first fit", "stopped at the first that fits" },
@@ -289,31 +290,101 @@ static void put_names(report *r, const char *title, const char *const *names, in
         clv_text_printf(&r->text, "  ... and %d more\n", (int)(n - NAMES_SHOWN));
 }
 
-static void put_sharding_nodes(report *r)
+/* The device of the last stage, behind which nothing is cut; -1: there is none. */
+static int32_t last_device(const clv_plan *p)
 {
-    const clv_plan *p = r->plan;
-    int32_t last = -1; /* in stage order: nothing is cut behind it */
+    int32_t last = -1;
 
     for (int32_t d = 0; d < p->n_devices; d++)
         if (clv_report_is_shown(p, d) &&
             (last < 0 || p->devices[d].stage >= p->devices[last].stage))
             last = d;
+    return last;
+}
+
+/* The operators behind which the model is cut, as a Python list. */
+static void put_nodes(report *r, const clv_plan_device *d)
+{
+    clv_text_printf(&r->text, "[");
+    for (int32_t k = 0; k < d->n_sharding_nodes; k++) {
+        clv_text_printf(&r->text, "%s", k ? ", " : "");
+        clv_text_quoted(&r->text, d->sharding_nodes[k]);
+    }
+    clv_text_printf(&r->text, "]\n");
+}
+
+static void put_sharding_nodes(report *r)
+{
+    const clv_plan *p = r->plan;
+    int32_t last = last_device(p);
+
     for (int32_t i = 0; i < p->n_devices; i++) {
-        const clv_plan_device *d = &p->devices[i];
         if (!clv_report_is_shown(p, i) || i == last)
             continue;
-        clv_text_printf(&r->text, "Sharding nodes: Device %d - [", (int)i);
-        for (int32_t k = 0; k < d->n_sharding_nodes; k++) {
-            clv_text_printf(&r->text, "%s", k ? ", " : "");
-            clv_text_quoted(&r->text, d->sharding_nodes[k]);
-        }
-        clv_text_printf(&r->text, "]\n");
+        clv_text_printf(&r->text, "Sharding nodes: Device %d - ", (int)i);
+        put_nodes(r, &p->devices[i]);
     }
 }
 
 /* Only of what is proven: a search that ends for want of candidates may have missed the best plan.
  */
 static bool is_optimal(const clv_plan *p) { return clv_plan_is_optimal(p) && p->proportion == 0; }
+
+/* -- the end, in our own words -- */
+
+static void put_cuts(report *r)
+{
+    const clv_plan *p = r->plan;
+    int32_t last = last_device(p);
+
+    for (int32_t i = 0; i < p->n_devices; i++) {
+        if (!clv_report_is_shown(p, i) || i == last || p->devices[i].n_sharding_nodes == 0)
+            continue;
+        clv_text_printf(&r->text, "cut behind  %s: ", clv_report_devices_name(p, i, &r->text));
+        put_nodes(r, &p->devices[i]);
+    }
+}
+
+/* "optimal" is for a bound that is met; what the bound is of stands in its line. */
+static void put_result(report *r)
+{
+    const clv_plan *p = r->plan;
+    double gap = clv_plan_gap(p);
+
+    if (gap > 0)
+        clv_text_printf(&r->text, "result      best found, gap %.2f %%\n", ceil(gap * 1e4) / 1e2);
+    else if (is_optimal(p))
+        clv_text_printf(&r->text, "result      optimal of all that was searched\n");
+    else
+        clv_text_printf(&r->text, "result      best found, gap not known\n");
+}
+
+static void put_no_result(report *r)
+{
+    const clv_plan *p = r->plan;
+
+    if (p->outcome == CLV_FAILED)
+        clv_text_printf(&r->text, "result      the compiler did not accept any candidate\n");
+    else if (p->outcome == CLV_INFEASIBLE)
+        clv_text_labelled(&r->text, "result", "%s",
+                          p->conflict ? clv_cell_name(&r->text, p->conflict)
+                                      : "the rules contradict each other");
+    else
+        clv_text_printf(&r->text, "result      no plan fits: %s lacks %s\n",
+                        clv_cell_short(&r->text, p->devices[p->short_device].name),
+                        clv_show_bytes((char[32]){ 0 }, p->short_bytes));
+}
+
+static void put_end(report *r)
+{
+    put_cuts(r);
+    if (fits(r->plan))
+        put_result(r);
+    else
+        put_no_result(r);
+}
+
+/* -- the end, in the words of auto_sharding.py -- */
 
 static void put_success(report *r)
 {
@@ -366,13 +437,14 @@ static void put_failure(report *r)
         clv_show_bytes((char[32]){ 0 }, p->short_bytes), p->short_bytes);
 }
 
-clv_status clv_report_plan(const clv_plan *plan, clv_arena *arena, const char **ret_text,
-                           clv_error *err)
+clv_status clv_report_plan(const clv_plan *plan, bool poprt, clv_arena *arena,
+                           const char **ret_text, clv_error *err)
 {
     report r = { .plan = plan, .text = { .arena = arena } };
 
     put_head(&r);
     clv_report_copies(plan, &r.text);
+    clv_report_choice(plan, &r.text);
     clv_report_mesh(plan, &r.text);
     clv_report_devices(plan, &r.text);
     clv_report_memory(plan, &r.text);
@@ -380,16 +452,18 @@ clv_status clv_report_plan(const clv_plan *plan, clv_arena *arena, const char **
     clv_report_transfers(plan, &r.text);
     clv_report_collectives(plan, &r.text);
     put_speed(&r);
-    put_names(&r, "bound symbols", plan->bindings, plan->n_bindings);
+    put_names(&r, "symbols given", plan->bindings, plan->n_bindings);
     put_names(&r, "tensors whose shape is open", plan->open_tensors, plan->n_open_tensors);
     put_names(&r, "operators that are not known", plan->unknown_ops, plan->n_unknown_ops);
     for (int32_t i = 0; i < plan->n_notes; i++)
         clv_text_printf(&r.text, "note: %s\n", clv_cell_name(&r.text, plan->notes[i]));
     clv_text_printf(&r.text, "\n");
-    if (fits(plan))
+    if (poprt && fits(plan))
         put_success(&r);
-    else
+    else if (poprt)
         put_failure(&r);
+    else
+        put_end(&r);
     const char *text = clv_text_end(&r.text);
     if (!text)
         return clv_fail_nomem(err, "the report of a plan");

@@ -364,6 +364,14 @@ typedef struct {
      * by CLEAVE_THROUGHPUT as many as are best, unless one of those is given that keep operators
      * whole (mesh), or the model is trained; else 1. */
     int copies;
+    /* What a plan of more devices, memory, collectives or axes has to be better by, a part of the
+     * objective: of those nearly as good as the best, the one is taken that needs least. Below 1; 0:
+     * 0.02; negative: nothing, the best is taken. */
+    double worth;
+    /* The best plans of so many forms of parallelism are compared in the report. 0: 5; negative:
+     * none. */
+    int alternatives;
+    int poprt_report; /* the report ends in the lines of PopRT's auto_sharding.py */
 } cleave_plan_options;
 
 static inline void cleave_plan_options_init(cleave_plan_options *options)

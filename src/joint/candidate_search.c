@@ -40,19 +40,19 @@ static clv_status merge(clv_joint *j, const clv_mesh_candidate *c, clv_error *er
         if (!j->conflict)
             return clv_fail_nomem(err, "rules on tensors");
     }
-    if (!c->any || !clv_score_is_better(&c->best, j->any, &j->best))
+    if (!c->any)
         return CLV_OK;
-    j->any = true;
-    j->best = c->best;
-    j->plain = NULL;
-    j->kept = NULL;
-    j->form = c->form;
-    j->limit_bytes = c->limit_bytes;
-    j->solution = CLV_NEW_ARRAY(j->arena, int32_t, c->n_solution);
-    if (!j->solution)
+    clv_joint_found found = { .form = c->form,
+                              .score = c->best,
+                              .facts = c->facts,
+                              .bound_ns = clv_joint_of_all(j, c->form.groups, c->bound_ns),
+                              .limit_bytes = c->limit_bytes,
+                              .solution = CLV_NEW_ARRAY(j->arena, int32_t, c->n_solution) };
+    if (!found.solution)
         return clv_fail_nomem(err, "strategies");
-    memcpy(j->solution, c->solution, (size_t)c->n_solution * sizeof *c->solution);
-    return CLV_OK;
+    memcpy(found.solution, c->solution, (size_t)c->n_solution * sizeof *c->solution);
+    memcpy(found.roles, c->roles, sizeof found.roles);
+    return clv_joint_take(j, &found, err);
 }
 
 static void find_bound(void *ctx, int32_t i)
@@ -128,13 +128,15 @@ static clv_status rank_forms(clv_joint *j, ranked *ret, int32_t *ret_n, clv_erro
                               .floor_ns = clv_joint_of_all(j, c[k].form.groups, c[k].floor) };
     }
     qsort(ret, (size_t)*ret_n, sizeof *ret, compare_floors);
+    j->order = CLV_NEW_ARRAY(j->arena, int32_t, *ret_n);
+    if (!j->order)
+        return clv_fail_nomem(err, "forms of meshes");
+    for (int32_t i = 0; i < *ret_n; i++)
+        j->order[j->n_order++] = ret[i].place;
     return CLV_OK;
 }
 
-static bool is_enough(const clv_joint *j)
-{
-    return j->any_will_do && j->any && j->best.outcome == CLV_FITS;
-}
+static bool is_enough(const clv_joint *j) { return j->any_will_do && clv_joint_best_fit(j); }
 
 static void keep_bound(ranked *r, const clv_mesh_candidate *c)
 {
@@ -147,13 +149,13 @@ static void keep_bound(ranked *r, const clv_mesh_candidate *c)
 /* May there be a plan that takes no more than ns, and enough less than the best to look for it? */
 static bool is_promising(const clv_joint *j, int64_t ns)
 {
-    bool fits = j->any && j->best.outcome == CLV_FITS;
-    return !fits || ns < j->best.ns - j->best.ns / DEEPER_PART;
+    const clv_joint_found *best = clv_joint_best_fit(j);
+    return !best || ns < best->score.ns - best->score.ns / DEEPER_PART;
 }
 
 static clv_status search_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *err)
 {
-    bool none = !j->any; /* no plan to show yet */
+    bool none = !clv_joint_best(j); /* no plan to show yet */
     for (int32_t i = 0, now = 1; i < n && !is_enough(j); i += now, now = SEARCHES_AT_ONCE) {
         clv_mesh_candidate c[SEARCHES_AT_ONCE];
         now = n - i < now ? n - i : now;
@@ -186,8 +188,8 @@ static ranked *most_promising(const clv_joint *j, ranked *r, int32_t n)
 static clv_status search_shared(clv_joint *j, const ranked *r, int32_t n, clv_error *err)
 {
     for (int32_t i = 0; i < n && !j->any_will_do && !clv_joint_time_is_up(j); i++) {
-        if (r[i].shared_ns == 0 || j->best.outcome != CLV_FITS ||
-            !is_promising(j, r[i].shared_ns) || !is_promising(j, r[i].bound_ns))
+        if (r[i].shared_ns == 0 || !clv_joint_best_fit(j) || !is_promising(j, r[i].shared_ns) ||
+            !is_promising(j, r[i].bound_ns))
             continue;
         clv_mesh_candidate c = { .j = j, .form = r[i].form, .floor = r[i].floor, .shares = true };
         CLV_TRY(try_at_once(j, &c, 1, search, err));
@@ -217,8 +219,9 @@ static clv_status search_deeper(clv_joint *j, ranked *r, int32_t n, clv_error *e
 /* Is there more to know of a shape than what was found first? */
 static bool is_open(const clv_joint *j, const ranked *r)
 {
+    const clv_joint_found *best = clv_joint_best_fit(j);
     return r->bounded && (clv_request_leaves_search(j->req) || j->any_will_do) &&
-           !(j->best.outcome == CLV_FITS && r->bound_ns >= j->best.ns) &&
+           !(best && r->bound_ns >= best->score.ns) &&
            clv_strategies_may_be_few(j->analysis->types, clv_mesh_candidate_stages(j, &r->form)) &&
            !is_enough(j) && !clv_joint_time_is_up(j);
 }
@@ -252,8 +255,6 @@ static clv_status exhaust_ranked(clv_joint *j, ranked *r, int32_t n, clv_error *
 static clv_status search_only(clv_joint *j, clv_error *err)
 {
     clv_mesh_candidate *c = CLV_NEW(j->arena, clv_mesh_candidate);
-    clv_score before = j->best;
-    bool any = j->any;
     ranked r = { .form = j->forms[0] };
     if (!c)
         return clv_fail_nomem(err, "a form of mesh");
@@ -262,8 +263,8 @@ static clv_status search_only(clv_joint *j, clv_error *err)
     };
     search(c, 0);
     CLV_TRY(merge(j, c, err));
-    if (c->any && clv_score_is_better(&c->best, any, &before))
-        j->kept = c;
+    if (c->any)
+        j->found[j->n_found - 1].kept = c;
     keep_bound(&r, c);
     CLV_TRY(search_shared(j, &r, 1, err));
     CLV_TRY(search_deeper(j, &r, 1, err));
@@ -279,6 +280,7 @@ static clv_status find_classes(clv_joint *j, clv_error *err)
     CLV_TRY(clv_op_classes_make(a->types, j->factors, a->costs, j->arena, &j->classes, err));
     if (clv_costs_captured(a->costs))
         CLV_TRY(clv_measured_groups_make(j->cluster, j->arena, &j->measured, err));
+    CLV_TRY(clv_role_ops_find(a->costs, a->types, j->arena, &j->role_ops, err));
     if (j->req->search.objective != CLV_LATENCY)
         return CLV_OK;
     return clv_shard_path_find(a->costs, clv_device_kind_of(j->cluster, 0), j->arena, &j->path,
@@ -301,4 +303,10 @@ clv_status clv_joint_try_forms(clv_joint *j, clv_error *err)
     CLV_TRY(search_shared(j, r, n, err));
     CLV_TRY(search_deeper(j, r, n, err));
     return exhaust_ranked(j, r, n, err);
+}
+
+clv_status clv_joint_try_beside(clv_joint *j, const clv_joint_form *form, clv_error *err)
+{
+    clv_mesh_candidate c = { .j = j, .form = *form, .compares = true };
+    return try_at_once(j, &c, 1, search, err);
 }

@@ -5,6 +5,7 @@
 #include "explain/advice.h"
 #include "explain/plan_kernels.h"
 #include "joint/candidate_search.h"
+#include "joint/choice.h"
 #include "joint/joint_forms.h"
 #include "joint/mesh_candidate.h"
 #include "joint/whole_plan.h"
@@ -46,12 +47,16 @@ static clv_status group_cluster(const clv_joint *j, int32_t groups, clv_cluster 
                                           clv_joint_group_devices(j, groups), j->arena, ret, err);
 }
 
-/* One device a mesh: stages of whole operators on the devices of a group. */
-static clv_status plan_whole_operators(clv_joint *j, int32_t groups, clv_error *err)
+#define COMPARED_PLANS 4 /* that are judged for one that is found for comparison */
+
+/* One device a mesh: stages of whole operators on the devices of a group. compares: for comparison,
+ * be it no better than the best. */
+static clv_status plan_whole_operators(clv_joint *j, int32_t groups, bool compares, clv_error *err)
 {
     clv_request req = *j->req;
     clv_analysis analysis = *j->analysis;
     clv_cluster *group;
+    const clv_joint_form form = { .groups = groups };
     clv_plan *plan;
     int64_t *deadline_ns = &req.search.solve.deadline_ns;
     CLV_TRY(group_cluster(j, groups, &group, err));
@@ -61,20 +66,23 @@ static clv_status plan_whole_operators(clv_joint *j, int32_t groups, clv_error *
     if (req.stages > 0 || req.devices > 0)
         req.devices = group->n_devices;
     req.terse = true;
-    if (j->any && j->best.outcome == CLV_FITS) /* no slower one is of use */
-        req.search.enough_ns = clv_joint_of_one(j, groups, j->best.ns) + 1;
+    if (compares)
+        req.search.max_judged = COMPARED_PLANS;
+    else if (clv_joint_best_fit(j)) /* no slower one is of use; of equals, the simpler */
+        req.search.enough_ns = clv_joint_of_one(j, groups, clv_joint_no_use_ns(j, &form)) + 1;
     if (j->n_forms > 0 && *deadline_ns > 0) /* the other half of the time is for shards */
         *deadline_ns -= (*deadline_ns - clv_now_ns()) / 2;
     CLV_TRY(clv_stages_plan(&req, &analysis, j->arena, &plan, err));
-    clv_score made = clv_joint_score(j, groups, plan);
-    if (!j->any || !clv_score_is_better(&j->best, true, &made)) { /* of equals, the simpler */
-        j->any = true;
-        j->best = made;
-        j->plain = plan;
-        j->form = (clv_joint_form){ .groups = groups };
-    }
-    clv_joint_lower_bound(j, clv_joint_of_all(j, groups, clv_joint_bound_of(plan)));
-    return CLV_OK;
+    int64_t bound_ns = clv_joint_of_all(j, groups, clv_joint_bound_of(plan));
+    if (!compares)
+        clv_joint_lower_bound(j, bound_ns);
+    return clv_joint_take(j,
+                          &(clv_joint_found){ .form = form,
+                                              .score = clv_joint_score(j, groups, plan),
+                                              .facts = clv_joint_facts(j, groups, 1, plan),
+                                              .bound_ns = bound_ns < INT64_MAX ? bound_ns : 0,
+                                              .plain = plan },
+                          err);
 }
 
 /* By throughput copies on single devices come first: where the model fits one, nothing is faster
@@ -86,7 +94,7 @@ static clv_status plan_groups_of_whole_operators(clv_joint *j, clv_error *err)
     for (int32_t g = j->n_groups - 1; g >= 0; g--) {
         int32_t groups = j->groups[g];
         if (stages > 0 ? clv_joint_group_devices(j, groups) == stages : any || g == 0)
-            CLV_TRY(plan_whole_operators(j, groups, err));
+            CLV_TRY(plan_whole_operators(j, groups, false, err));
     }
     return CLV_OK;
 }
@@ -134,6 +142,100 @@ static bool meshes_first(const clv_joint *j)
     return asked && j->n_forms > 0;
 }
 
+/* -- for comparison -- */
+
+/* Plans with as many devices a stage, stages and copies are taken for one form. */
+typedef struct {
+    int32_t per_mesh, stages, copies;
+} outline;
+
+static outline outline_of(const clv_joint *j, const clv_joint_form *form)
+{
+    int32_t devices = clv_joint_group_devices(j, form->groups);
+    int32_t stages = clv_mesh_candidate_stages(j, form);
+    return (outline){ devices / stages, stages, form->groups };
+}
+
+static bool is_there(const clv_joint *j, const clv_joint_form *form)
+{
+    const outline o = outline_of(j, form);
+    for (int32_t i = 0; i < j->n_found; i++) {
+        const outline of = outline_of(j, &j->found[i].form);
+        if (of.per_mesh == o.per_mesh && of.stages == o.stages && of.copies == o.copies)
+            return true;
+    }
+    return false;
+}
+
+/* Do the devices that it uses have room for the weights? */
+static bool has_room(const clv_joint *j, const clv_joint_form *form)
+{
+    int64_t left_bytes = j->analysis->costs->total.weight_bytes;
+    for (int32_t k = 0; k < clv_joint_group_devices(j, form->groups); k++)
+        left_bytes -= clv_device_capacity(clv_device_kind_of(j->cluster, j->levels.order[k]));
+    return left_bytes <= 0;
+}
+
+static int32_t count_fitting(const clv_joint *j)
+{
+    int32_t n = 0;
+    for (int32_t i = 0; i < j->n_found; i++)
+        n += j->found[i].score.outcome == CLV_FITS;
+    return n;
+}
+
+static clv_status try_beside(clv_joint *j, const clv_joint_form *form, clv_error *err)
+{
+    if (is_there(j, form) || !has_room(j, form) || clv_joint_time_is_up(j))
+        return CLV_OK;
+    return form->mesh.n_axes > 0 ? clv_joint_try_beside(j, form, err)
+                                 : plan_whole_operators(j, form->groups, true, err);
+}
+
+/* The most promising form with a group of each size: what fewer devices give. */
+static clv_status try_fewer_devices(clv_joint *j, clv_error *err)
+{
+    for (int32_t g = 1; g < j->n_groups; g++) {
+        const clv_joint_form one = { .groups = j->groups[g] };
+        bool any = false;
+        if (clv_joint_copies(j, one.groups) > 1)
+            break;
+        for (int32_t i = 0; i < j->n_found && !any; i++)
+            any = j->found[i].form.groups == one.groups;
+        for (int32_t i = 0; i < j->n_order && !any; i++) {
+            const clv_joint_form *form = &j->forms[j->order[i]];
+            any = form->groups == one.groups;
+            if (any)
+                CLV_TRY(try_beside(j, form, err));
+        }
+        if (!any && j->whole && clv_joint_group_devices(j, one.groups) == 1 &&
+            clv_joint_allows(j, 1, one.groups))
+            CLV_TRY(try_beside(j, &one, err));
+    }
+    return CLV_OK;
+}
+
+/* Until there are as many forms as are to be compared: those that were left out, the most promising
+ * first. */
+static clv_status try_others(clv_joint *j, clv_error *err)
+{
+    int32_t tries = j->req->alternatives;
+    if (j->req->alternatives == 0 || j->any_will_do || j->req->terse || !clv_joint_best_fit(j))
+        return CLV_OK;
+    CLV_TRY(try_fewer_devices(j, err));
+    for (int32_t i = 0; i < j->n_order && tries > 0; i++) {
+        const clv_joint_form *form = &j->forms[j->order[i]];
+        bool is_new = !is_there(j, form) && (form->groups == 1 || clv_joint_copies(j, 2) > 1);
+        if (count_fitting(j) >= j->req->alternatives)
+            break;
+        if (!is_new)
+            continue;
+        tries--;
+        CLV_TRY(try_beside(j, form, err));
+    }
+    return CLV_OK;
+}
+
 /* Where rules on tensors leave no choice, the best plan without them is shown. */
 static clv_status try_all(clv_joint *j, clv_error *err)
 {
@@ -143,9 +245,10 @@ static clv_status try_all(clv_joint *j, clv_error *err)
     CLV_TRY(clv_joint_try_forms(j, err));
     if (j->whole && meshes_first(j))
         CLV_TRY(plan_groups_of_whole_operators(j, err));
-    if (!j->any && j->conflict)
+    CLV_TRY(try_others(j, err));
+    if (!clv_joint_best(j) && j->conflict)
         CLV_TRY(try_without_tensor_rules(j, err));
-    return j->any ? CLV_OK : no_form(j, err);
+    return clv_joint_best(j) ? CLV_OK : no_form(j, err);
 }
 
 /* Rules, forms and the best of them. *ret_whole: rules place operators on devices, which is left
@@ -180,43 +283,45 @@ static clv_status search(clv_joint *j, bool *ret_whole, clv_error *err)
 /* -- the plan -- */
 
 /* A plan of whole operators for the devices of a group, on those of the cluster. */
-static clv_status place_group(const clv_joint *j, clv_plan *plan, clv_error *err)
+static clv_status place_group(const clv_joint *j, int32_t groups, clv_plan *plan, clv_error *err)
 {
-    const clv_mesh_devices group = { j->levels.order, clv_joint_group_devices(j, j->form.groups) };
-    if (j->form.groups == 1)
+    const clv_mesh_devices group = { j->levels.order, clv_joint_group_devices(j, groups) };
+    if (groups == 1)
         return CLV_OK;
     CLV_TRY(clv_plan_place(plan, j->cluster, group.at, j->arena, err));
-    CLV_TRY(clv_plan_copy(plan, group, clv_joint_copies(j, j->form.groups), j->arena, err));
+    CLV_TRY(clv_plan_copy(plan, group, clv_joint_copies(j, groups), j->arena, err));
     return plan->outcome == CLV_FITS ? clv_plan_check(plan, j->req->model->main, j->arena, err)
                                      : CLV_OK;
 }
 
-static clv_status make_best_plan(clv_joint *j, clv_plan **ret, clv_error *err)
+static clv_status make_plan(clv_joint *j, const clv_joint_found *found, clv_plan **ret,
+                            clv_error *err)
 {
-    if (j->plain) {
+    clv_mesh_candidate *kept = found->kept;
+    if (found->plain) {
         clv_cluster *group;
-        *ret = j->plain;
-        CLV_TRY(group_cluster(j, j->form.groups, &group, err));
+        *ret = found->plain;
+        CLV_TRY(group_cluster(j, found->form.groups, &group, err));
         CLV_TRY(clv_plan_add_whole_kernels(j->analysis->costs, group, j->arena, *ret, err));
-        return place_group(j, *ret, err);
+        return place_group(j, found->form.groups, *ret, err);
     }
-    if (!j->kept) {
-        j->kept = CLV_NEW(j->arena, clv_mesh_candidate);
-        if (!j->kept)
+    if (!kept) {
+        kept = CLV_NEW(j->arena, clv_mesh_candidate);
+        if (!kept)
             return clv_fail_nomem(err, "a form of mesh");
-        *j->kept = (clv_mesh_candidate){ .j = j, .arena = j->arena, .form = j->form, .jobs = 1 };
-        CLV_TRY(clv_mesh_candidate_remake(j->kept, err));
+        *kept = (clv_mesh_candidate){ .j = j, .arena = j->arena, .form = found->form, .jobs = 1 };
+        CLV_TRY(clv_mesh_candidate_remake(kept, found, err));
     }
-    j->idle = j->kept->constraints ? j->kept->constraints->idle : NULL;
-    return clv_joint_whole_plan(j, j->kept, ret, err);
+    j->idle = kept->constraints ? kept->constraints->idle : NULL;
+    return clv_joint_whole_plan(j, kept, found, ret, err);
 }
 
 /* Why it ended, of all forms together; what the cut of one says is not true of the others. */
-static const char *end_of(const clv_joint *j, const clv_plan *plan)
+static const char *end_of(const clv_joint *j, const clv_joint_found *chosen, const clv_plan *plan)
 {
     const clv_partition_options *asked = &j->req->search;
     bool fits = plan->outcome == CLV_FITS;
-    if (fits && j->best.ns <= plan->bound_ns) /* nothing takes less than 0, whatever the bound */
+    if (fits && chosen->score.ns <= plan->bound_ns) /* nothing takes less than 0 */
         return clv_end_name(CLV_END_OPTIMAL);
     if (plan->outcome == CLV_OOM && !j->unbounded && j->bound_ns == INT64_MAX &&
         !j->without_tensor_rules)
@@ -237,9 +342,10 @@ static clv_status note_tensor_rules(const clv_joint *j, clv_plan *plan, clv_erro
     if (plan->outcome != CLV_OOM || j->n_forms == 0 ||
         (!j->req->data_parallel && !clv_tensor_constraints_asked(&j->rules)))
         return CLV_OK;
-    other.any = false;
+    other.best_at = -1;
+    other.n_found = 0;
     CLV_TRY(try_without_tensor_rules(&other, err));
-    if (!other.any || other.best.outcome != CLV_FITS)
+    if (!clv_joint_best_fit(&other))
         return CLV_OK;
     return clv_plan_add_note(
         plan, "without what is asked of tensors there is a plan that fits this memory", j->arena,
@@ -259,6 +365,7 @@ static clv_status try_with(void *ctx, const clv_room *room, clv_verdict *ret, cl
                        .any_will_do = true,
                        .analysis = j->analysis,
                        .arena = clv_arena_new(clv_arena_alloc(j->arena), 0),
+                       .best_at = -1,
                        .bound_ns = INT64_MAX };
     bool whole;
     if (!more.arena)
@@ -269,10 +376,14 @@ static clv_status try_with(void *ctx, const clv_room *room, clv_verdict *ret, cl
     req.microbatches = room->microbatches;
     clv_solve_detach(&req.search.solve);
     req.search.first_fit = true;
+    req.worth = 0;
+    req.alternatives = 0;
     clv_status status = search(&more, &whole, err);
     *ret = (clv_verdict){ .outcome = CLV_INFEASIBLE };
-    if (status == CLV_OK && more.any)
-        *ret = (clv_verdict){ .outcome = more.best.outcome, .short_bytes = more.best.short_bytes };
+    const clv_joint_found *best = clv_joint_best(&more);
+    if (status == CLV_OK && best)
+        *ret =
+            (clv_verdict){ .outcome = best->score.outcome, .short_bytes = best->score.short_bytes };
     clv_arena_free(more.arena);
     return status == CLV_EUSAGE ? CLV_OK : status; /* the mesh does not go into so many */
 }
@@ -322,15 +433,18 @@ clv_status clv_joint_plan(const clv_request *req, const clv_analysis *analysis, 
                     .splits = clv_request_asks_mesh(req) || may_split(req),
                     .analysis = analysis,
                     .arena = arena,
+                    .best_at = -1,
                     .bound_ns = INT64_MAX };
     bool whole;
     CLV_TRY(search(&j, &whole, err));
     if (whole)
         return clv_stages_plan(req, analysis, arena, ret, err);
-    CLV_TRY(make_best_plan(&j, ret, err));
+    const clv_joint_found *chosen = clv_joint_choose(&j);
+    CLV_TRY(make_plan(&j, chosen, ret, err));
+    CLV_TRY(clv_joint_add_alternatives(&j, chosen, *ret, err));
     clv_plan_add_host(*ret, analysis->host_ns);
     (*ret)->bound_ns = !j.unbounded && j.bound_ns < INT64_MAX ? j.bound_ns : 0;
-    (*ret)->stopped = end_of(&j, *ret);
+    (*ret)->stopped = end_of(&j, chosen, *ret);
     CLV_TRY(note_tensor_rules(&j, *ret, err));
     CLV_TRY(clv_mesh_rules_mark_plan(&j.rules, j.idle, j.without_tensor_rules ? j.conflict : NULL,
                                      *ret, arena, err));

@@ -129,7 +129,7 @@ static clv_status check_size(const clv_joint *j, int32_t n, clv_error *err)
     return CLV_OK;
 }
 
-static bool is_allowed(const clv_joint *j, int32_t per_mesh, int32_t groups)
+bool clv_joint_allows(const clv_joint *j, int32_t per_mesh, int32_t groups)
 {
     int32_t n = clv_joint_group_devices(j, groups);
     if ((j->random && per_mesh > 1) || (j->req->stages > 0 && per_mesh * j->req->stages != n))
@@ -148,7 +148,7 @@ static clv_status add_given(clv_joint *j, clv_error *err)
         n = shape.size[a] <= CLV_DEVICES_MAX / n ? n * shape.size[a] : CLV_DEVICES_MAX + 1;
     CLV_TRY(check_size(j, n, err));
     for (int32_t g = 0; g < j->n_groups && n > 1; g++)
-        if (is_allowed(j, n, j->groups[g]))
+        if (clv_joint_allows(j, n, j->groups[g]))
             CLV_TRY(add_form(j, &shape, j->groups[g], err));
     if (n > 1)
         return CLV_OK;
@@ -172,7 +172,7 @@ static clv_status add_meshes_of(clv_joint *j, int32_t per_mesh, clv_error *err)
     CLV_TRY(clv_mesh_forms(&levels, MESH_AXES_TRIED, j->arena, &shapes, &n, err));
     for (int32_t i = 0; i < n; i++)
         for (int32_t g = 0; g < j->n_groups; g++)
-            if (is_allowed(j, per_mesh, j->groups[g]))
+            if (clv_joint_allows(j, per_mesh, j->groups[g]))
                 CLV_TRY(add_form(j, &shapes[i], j->groups[g], err));
     return CLV_OK;
 }
@@ -181,7 +181,7 @@ static bool is_allowed_in_any(const clv_joint *j, int32_t per_mesh)
 {
     bool any = false;
     for (int32_t g = 0; g < j->n_groups; g++)
-        any |= is_allowed(j, per_mesh, j->groups[g]);
+        any |= clv_joint_allows(j, per_mesh, j->groups[g]);
     return any;
 }
 

@@ -4,6 +4,8 @@
 
 #include "base/clock.h"
 
+/* -- groups -- */
+
 int32_t clv_joint_group_devices(const clv_joint *j, int32_t groups)
 {
     return j->cluster->n_devices / groups;
@@ -38,6 +40,8 @@ int64_t clv_joint_of_one(const clv_joint *j, int32_t groups, int64_t ns)
     return one > 1 ? one : 1;
 }
 
+/* -- scores -- */
+
 clv_score clv_joint_score(const clv_joint *j, int32_t groups, const clv_plan *p)
 {
     int64_t ns = clv_joint_of_all(j, groups, clv_plan_objective_ns(p));
@@ -58,6 +62,76 @@ bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best)
         return s->short_bytes < best->short_bytes;
     return s->ns < best->ns;
 }
+
+/* -- what was found -- */
+
+clv_plan_facts clv_joint_facts(const clv_joint *j, int32_t groups, int32_t per_mesh,
+                               const clv_plan *p)
+{
+    clv_plan_facts f = { .latency_ns = p->latency_ns,
+                         .period_ns = p->period_ns,
+                         .stages = p->n_stages };
+    for (int32_t d = 0; d < p->n_devices; d++) {
+        if (p->devices[d].stage < 0)
+            continue;
+        f.devices += per_mesh * clv_joint_copies(j, groups);
+        f.peak_bytes =
+            p->devices[d].peak_bytes > f.peak_bytes ? p->devices[d].peak_bytes : f.peak_bytes;
+    }
+    return f;
+}
+
+static bool is_same_form(const clv_joint_form *a, const clv_joint_form *b)
+{
+    bool same = a->groups == b->groups && a->mesh.n_axes == b->mesh.n_axes;
+    for (int32_t i = 0; same && i < a->mesh.n_axes; i++)
+        same = a->mesh.size[i] == b->mesh.size[i];
+    return same;
+}
+
+clv_status clv_joint_take(clv_joint *j, const clv_joint_found *plan, clv_error *err)
+{
+    int32_t at = 0;
+    while (at < j->n_found && !is_same_form(&j->found[at].form, &plan->form))
+        at++;
+    if (at == j->n_found) {
+        if (!CLV_PUSH_ROOM(j->arena, j->found, j->n_found, j->cap_found))
+            return clv_fail_nomem(err, "forms of plans");
+        j->n_found++;
+    } else if (!clv_score_is_better(&plan->score, true, &j->found[at].score)) {
+        return CLV_OK;
+    }
+    j->found[at] = *plan;
+    const clv_joint_found *best = clv_joint_best(j);
+    if (at != j->best_at && clv_score_is_better(&plan->score, best, best ? &best->score : NULL))
+        j->best_at = at;
+    return CLV_OK;
+}
+
+const clv_joint_found *clv_joint_best(const clv_joint *j)
+{
+    return j->best_at >= 0 ? &j->found[j->best_at] : NULL;
+}
+
+const clv_joint_found *clv_joint_best_fit(const clv_joint *j)
+{
+    const clv_joint_found *best = clv_joint_best(j);
+    return best && best->score.outcome == CLV_FITS ? best : NULL;
+}
+
+int64_t clv_joint_no_use_ns(const clv_joint *j, const clv_joint_form *form)
+{
+    const clv_joint_found *best = clv_joint_best_fit(j);
+    int32_t devices = clv_joint_group_devices(j, form->groups) * clv_joint_copies(j, form->groups);
+    if (!best)
+        return INT64_MAX;
+    int64_t ns = best->score.ns, within = ns + (int64_t)(j->req->worth * (double)ns);
+    return devices < best->facts.devices    ? within + 1
+           : devices == best->facts.devices ? within
+                                            : ns;
+}
+
+/* -- limits and bounds -- */
 
 bool clv_joint_time_is_up(const clv_joint *j)
 {

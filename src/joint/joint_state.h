@@ -4,6 +4,7 @@
 
 #include "cost/shard_path.h"
 #include "cost/shard_problem.h"
+#include "joint/axis_roles.h"
 #include "plan/plan.h"
 #include "request/analysis.h"
 #include "request/request.h"
@@ -26,6 +27,27 @@ typedef struct {
 
 struct clv_mesh_candidate;
 
+/* What plans of the same objective are told apart by. */
+typedef struct {
+    int64_t latency_ns, period_ns; /* of a copy, without the host */
+    int64_t peak_bytes;            /* of the fullest device */
+    int32_t devices, stages;       /* in use, of all copies; of each */
+    int32_t collectives;           /* that send something */
+} clv_plan_facts;
+
+/* The best plan of a form, and what it is made from again. */
+typedef struct {
+    clv_joint_form form;
+    clv_score score;
+    clv_plan_facts facts;
+    clv_axis_role roles[CLV_MESH_AXES_MAX];
+    int64_t bound_ns; /* no plan of the form has less, of all copies; 0: not known */
+    clv_plan *plain;  /* of whole operators, on the devices of a group; NULL: it is of the next */
+    struct clv_mesh_candidate *kept; /* all that came of it; NULL: to be made again of these */
+    int64_t limit_bytes;
+    int32_t *solution; /* choice of each node of the intra-operator problem */
+} clv_joint_found;
+
 typedef struct {
     const clv_request *req;
     bool asked;       /* for shards; else they are one way of several, */
@@ -38,22 +60,21 @@ typedef struct {
     clv_factors *factors;      /* by operator; NULL: they stay whole */
     const clv_op_info *random; /* draws other numbers on each device of a mesh; NULL: none does */
     clv_op_classes classes;
+    clv_role_ops role_ops;
     const clv_measured_groups *measured; /* NULL: times of collectives do not count */
     const clv_shard_path *path; /* the longest way through the model; NULL: not asked for */
     clv_joint_form *forms;      /* with meshes: those to be tried, in order */
     int32_t n_forms, cap_forms;
+    int32_t *order; /* of those that can be searched, the most promising first, */
+    int32_t n_order;
     const int32_t *groups; /* numbers of them to be tried, the smallest first */
     int32_t n_groups;
     bool whole; /* one device a mesh, stages of whole operators, is to be tried too */
 
-    /* the best plan so far, in one of three forms */
-    bool any;
-    clv_score best;
-    clv_plan *plain; /* of whole operators, on the devices of a group; NULL: it is of the next */
-    struct clv_mesh_candidate *kept; /* all that came of it; NULL: to be made again of these */
-    clv_joint_form form;
-    int64_t limit_bytes;
-    int32_t *solution; /* choice of each node of the intra-operator problem */
+    /* the best plan of each form so far, in the order in which they were found first */
+    clv_joint_found *found;
+    int32_t n_found, cap_found;
+    int32_t best_at; /* of all; -1: there is none yet */
 
     int64_t bound_ns; /* no plan of the forms seen so far has less; INT64_MAX: none seen */
     bool unbounded;   /* of a form nothing is known */
@@ -84,6 +105,19 @@ clv_score clv_joint_score(const clv_joint *j, int32_t groups, const clv_plan *p)
 /* A plan that fits before one that does not, then the faster, then the one that lacks less. any:
  * there is a best one yet. */
 bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best);
+/* What a plan for a group comes to, each of whose devices stands for so many. O(devices). */
+clv_plan_facts clv_joint_facts(const clv_joint *j, int32_t groups, int32_t per_mesh,
+                               const clv_plan *p);
+/* Takes over a plan, as the best of its form and of all where it is that. Its arrays must live as
+ * long as j. CLV_ENOMEM. O(forms). */
+clv_status clv_joint_take(clv_joint *j, const clv_joint_found *plan, clv_error *err);
+/* The best so far; NULL: there is none. And that, if it fits. */
+const clv_joint_found *clv_joint_best(const clv_joint *j);
+const clv_joint_found *clv_joint_best_fit(const clv_joint *j);
+/* From when on a plan of a form, of all copies, is of no use: it is no better than the best one,
+ * and neither within what a better one must be worth (clv_request.worth), of no more devices.
+ * INT64_MAX: any is of use. O(1). */
+int64_t clv_joint_no_use_ns(const clv_joint *j, const clv_joint_form *form);
 /* The deadline is over, or the caller has stopped the search. */
 bool clv_joint_time_is_up(const clv_joint *j);
 /* No plan for a group that a search could have found has less, of itself; INT64_MAX: it has shown

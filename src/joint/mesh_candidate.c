@@ -12,6 +12,7 @@
 #include "stages/stages.h"
 
 #define MEMORY_ROUNDS   4     /* choices are made anew for less memory so often */
+#define COMPARED_CUTS   4     /* of a plan that is found for comparison */
 #define LEAST_SECONDS_S 0.01  /* for a candidate, when time is up: a solution is there by then */
 #define SOLVER_GAP      0.001 /* of the intra-operator problem: a tenth of a plan's */
 #define EXACT_NODES     64    /* so few are solved to the end */
@@ -145,10 +146,9 @@ static int64_t least_deadline(int64_t deadline_ns)
 /* From when on a plan is of no use beside the best one; INT64_MAX: there is none that fits. */
 static int64_t of_no_use_ns(const clv_mesh_candidate *c)
 {
-    const clv_joint *j = c->j;
-    if (!j->any || j->best.outcome != CLV_FITS)
-        return INT64_MAX;
-    return clv_joint_of_one(j, c->form.groups, j->best.ns);
+    return c->compares
+               ? INT64_MAX
+               : clv_joint_of_one(c->j, c->form.groups, clv_joint_no_use_ns(c->j, &c->form));
 }
 
 /* A bound of the strategy problem from which on no plan beats the best; 0: there is no plan. */
@@ -296,6 +296,8 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     req.terse = true;
     req.jobs = c->jobs;
     req.search.enough_ns = enough_ns;
+    if (c->compares)
+        req.search.max_judged = COMPARED_CUTS;
     req.search.work_left = c->work_left;
     clv_solve_detach(&req.search.solve); /* of the calling thread only */
     return clv_stages_plan(&req, &analysis, arena, ret, err);
@@ -312,6 +314,10 @@ static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes,
         return CLV_OK;
     c->any = true;
     c->best = made;
+    c->facts = clv_joint_facts(c->j, c->form.groups, c->mesh->n_devices, cut);
+    for (int32_t i = 0; i < c->local->n_communications; i++)
+        c->facts.collectives += clv_step_sends(c->local->communications[i].step.kind);
+    clv_axis_roles_of(c->problem, solution, &c->j->role_ops, c->roles);
     c->limit_bytes = limit_bytes;
     c->best_problem = c->problem;
     c->n_solution = c->problem->problem->n_nodes;
@@ -431,7 +437,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
     CLV_TRY(solve(c, err));
     if (c->strategy.solve.end == CLV_END_INFEASIBLE) {
         /* not even the weights fit: the fastest choices, to show what is missing */
-        if (c->j->any && (c->j->best.outcome == CLV_FITS || !c->shows))
+        if (clv_joint_best_fit(c->j) || (clv_joint_best(c->j) && !c->shows))
             return CLV_OK;
         c->known = 0; /* of solutions that keep the limit */
         CLV_TRY(build_problem(c, CLV_INTRA_OP_UNLIMITED, err));
@@ -543,14 +549,15 @@ clv_status clv_mesh_candidate_exhaust(clv_mesh_candidate *c, clv_error *err)
     return cut_all(c, limit_bytes, &of_fewer, err); /* of fewer strategies: no bound of all */
 }
 
-clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, clv_error *err)
+clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, const clv_joint_found *found,
+                                     clv_error *err)
 {
     const clv_joint *j = c->j;
-    int64_t limit_bytes = j->limit_bytes > 0 ? j->limit_bytes : CLV_INTRA_OP_UNLIMITED;
+    int64_t limit_bytes = found->limit_bytes > 0 ? found->limit_bytes : CLV_INTRA_OP_UNLIMITED;
     CLV_TRY(make_mesh(c, err));
     CLV_TRY(clv_mesh_candidate_constraints(j, c->factors, c->mesh, c->arena, &c->constraints, err));
     CLV_TRY(build_problem(c, limit_bytes, err));
-    CLV_TRY(cut_into_stages(c, j->solution, 0, c->arena, &c->best_cut, err));
+    CLV_TRY(cut_into_stages(c, found->solution, 0, c->arena, &c->best_cut, err));
     c->best_problem = c->problem;
     c->best_local = c->local;
     return CLV_OK;

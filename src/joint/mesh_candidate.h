@@ -33,6 +33,7 @@ typedef struct clv_mesh_candidate {
     clv_int128 floor; /* ns: no plan of it has less; 0: not found yet */
     bool shares;      /* plans are those of strategies that stages share, alone */
     bool shows;       /* where not even its weights fit, what is missing is of interest */
+    bool compares;    /* its plan is wanted, be it no better than the best, with little work */
     clv_shard_tables *tables;
     clv_shard_problem *problem; /* NULL: not yet built */
     clv_intra_op_result strategy;
@@ -50,6 +51,8 @@ typedef struct clv_mesh_candidate {
     /* what came of it */
     bool any, bounded, wide; /* wide: its strategies are not proven to be near the best */
     clv_score best;
+    clv_plan_facts facts;
+    clv_axis_role roles[CLV_MESH_AXES_MAX];
     int64_t limit_bytes, bound_ns;
     int64_t shared_ns; /* about what a plan takes whose strategies stages share; 0: not known */
     int32_t *solution;
@@ -80,7 +83,8 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err);
  * first, and is raised. It ends with the work that is left. */
 clv_status clv_mesh_candidate_exhaust(clv_mesh_candidate *c, clv_error *err);
 
-/* The problem, local model and cut of the best plan of j again, which is of this form. */
-clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, clv_error *err);
+/* The problem, local model and cut again of a plan that was found, which is of this form. */
+clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, const clv_joint_found *found,
+                                     clv_error *err);
 
 #endif

@@ -207,21 +207,34 @@ static clv_status add_what_follows(const widening *w, clv_error *err)
     return clv_plan_add_host_copies(&d.layouts, w->cluster, w->arena, w->plan, err);
 }
 
-clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c, clv_plan **ret,
-                                clv_error *err)
+/* Axes are named for what they do, where nobody has named them: rules may speak of them. */
+static const clv_mesh *name_axes(const clv_joint *j, const clv_mesh_candidate *c,
+                                 const clv_joint_found *found)
+{
+    clv_mesh *named = CLV_NEW(j->arena, clv_mesh);
+    if (!named)
+        return NULL;
+    *named = *c->mesh;
+    if (!c->form.mesh.name[0] && !j->req->data_parallel && !clv_tensor_constraints_asked(&j->rules))
+        clv_axis_roles_name(found->roles, named);
+    return named;
+}
+
+clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c,
+                                const clv_joint_found *found, clv_plan **ret, clv_error *err)
 {
     const clv_graph *g = j->req->model->main;
     widening w = { .req = j->req,
                    .cluster = j->cluster,
                    .order = j->levels.order,
-                   .mesh = c->mesh,
+                   .mesh = name_axes(j, c, found),
                    .problem = c->best_problem,
-                   .solution = j->solution,
+                   .solution = found->solution,
                    .local = c->best_local,
                    .cut = c->best_cut,
                    .plan = CLV_NEW(j->arena, clv_plan),
                    .arena = j->arena };
-    if (!w.plan)
+    if (!w.plan || !w.mesh)
         return no_memory(err);
     *w.plan = *w.cut;
     w.plan->search = "joint";
@@ -236,7 +249,7 @@ clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c,
     CLV_TRY(add_splits(&w, err));
     CLV_TRY(add_what_follows(&w, err));
     const clv_mesh_devices group = { w.order, w.cut->n_devices * w.mesh->n_devices };
-    CLV_TRY(clv_plan_copy(w.plan, group, clv_joint_copies(j, j->form.groups), j->arena, err));
+    CLV_TRY(clv_plan_copy(w.plan, group, clv_joint_copies(j, found->form.groups), j->arena, err));
     *ret = w.plan;
     return w.plan->outcome == CLV_FITS ? clv_plan_check(w.plan, g, j->arena, err) : CLV_OK;
 }

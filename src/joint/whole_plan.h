@@ -9,7 +9,7 @@
  * its links. Numbers of a mesh count for each of its devices; every node is annotated with the
  * layouts of its inputs and outputs. Lives in j->arena. O(operators * devices of a mesh + edges).
  */
-clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c, clv_plan **ret,
-                                clv_error *err);
+clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c,
+                                const clv_joint_found *found, clv_plan **ret, clv_error *err);
 
 #endif

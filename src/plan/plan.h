@@ -93,6 +93,22 @@ typedef struct {
     int64_t basis_ns[CLV_N_BASES]; /* the same, by what it rests on */
 } clv_plan_kernel;
 
+/* The best plan of a form, for comparison. */
+typedef struct {
+    const char *form;    /* "TP8", "DP2xTP4xPP2", "8 copies" */
+    const char *options; /* of the command, that ask for it */
+    int32_t devices, copies;
+    int64_t latency_ns, period_ns; /* of each copy */
+    int64_t peak_bytes;            /* of the fullest device */
+    int64_t bound_ns;              /* no plan of the form has less of the objective; 0: not known */
+} clv_plan_alternative;
+
+/* The least of the objective that was found with so many devices in use. */
+typedef struct {
+    int32_t devices;
+    int64_t ns;
+} clv_plan_count;
+
 /* A kind of parallelism that the plan uses, in the words of the field (explain/parallelism.h). */
 typedef struct {
     const char *name; /* "data parallel" */
@@ -181,6 +197,11 @@ typedef struct {
     const clv_plan_host_copies *host_copies; /* in no time above; NULL: not known */
     clv_plan_kernel *kernels;                /* what busy_ns goes to; none: not known */
     int32_t n_kernels;
+    /* what was found beside it */
+    const clv_plan_alternative *alternatives; /* the plan's own form first, then the best first */
+    const clv_plan_count *counts;             /* rising; none where one number was tried */
+    const char *why_chosen;                   /* a sentence; NULL: there was no choice */
+    int32_t n_alternatives, n_counts;
     /* how it was found */
     const char *search; /* "default", "first-fit", "documented" */
     int32_t n_judged, n_fitting;

@@ -8,6 +8,7 @@
 #include "plan/plan_copies.h"
 #include "plan/plan_json.h"
 #include "plan/plan_json_annotations.h"
+#include "plan/plan_json_choice.h"
 #include "plan/plan_json_read_facts.h"
 #include "plan/plan_json_read_mesh.h"
 #include "plan/plan_mesh.h"
@@ -334,21 +335,46 @@ static clv_status read_bindings(const clv_json_at *root, clv_plan *plan, clv_are
 static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
                             clv_error *err)
 {
-    static const char *const keys[] = {
-        "schema_version", "model",          "fingerprint",
-        "configuration",  "cluster",        "compiler",
-        "runtime",        "objective",      "available_memory_proportion",
-        "state_tokens",   "outcome",        "short_device",
-        "short_bytes",    "latency_ns",     "period_ns",
-        "host_ns",        "first_token_ns", "stages",
-        "operators",      "devices",        "transfers",
-        "host_copies",    "kernels",        "search",
-        "bindings",       "open_tensors",   "unknown_operators",
-        "notes",          "annotations",    "rules",
-        "conflict",       "pipeline",       "copies",
-        "mesh",           "collectives",    "found",
-        "uneven_parts",   "partial_sums",   NULL
-    };
+    static const char *const keys[] = { "schema_version",
+                                        "model",
+                                        "fingerprint",
+                                        "configuration",
+                                        "cluster",
+                                        "compiler",
+                                        "runtime",
+                                        "objective",
+                                        "available_memory_proportion",
+                                        "state_tokens",
+                                        "outcome",
+                                        "short_device",
+                                        "short_bytes",
+                                        "latency_ns",
+                                        "period_ns",
+                                        "host_ns",
+                                        "first_token_ns",
+                                        "stages",
+                                        "operators",
+                                        "devices",
+                                        "transfers",
+                                        "host_copies",
+                                        "kernels",
+                                        "search",
+                                        "choice",
+                                        "bindings",
+                                        "open_tensors",
+                                        "unknown_operators",
+                                        "notes",
+                                        "annotations",
+                                        "rules",
+                                        "conflict",
+                                        "pipeline",
+                                        "copies",
+                                        "mesh",
+                                        "collectives",
+                                        "found",
+                                        "uneven_parts",
+                                        "partial_sums",
+                                        NULL };
 
     CLV_TRY(clv_json_keys(root, keys, err));
     CLV_TRY(read_head(root, plan, arena, err));
@@ -362,6 +388,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
     CLV_TRY(clv_plan_read_kernels(root, plan, arena, err));
     CLV_TRY(clv_plan_read_found(root, plan, arena, err));
     CLV_TRY(clv_plan_read_search(root, plan, arena, err));
+    CLV_TRY(clv_plan_read_choice(root, plan, arena, err));
     CLV_TRY(read_bindings(root, plan, arena, err));
     CLV_TRY(clv_json_copy_texts(root, "open_tensors", arena, &plan->open_tensors,
                                 &plan->n_open_tensors, err));

@@ -32,7 +32,9 @@ typedef struct {
     int32_t max_share;       /* so many devices of a stage at most; 1: operators stay whole, unless
                                 mesh or stages is given; 0: any */
     int32_t stages;          /* exactly so many; 0: any */
-    int32_t copies;          /* exactly so many of the plan, by throughput; 0: any */
+    int32_t copies;          /* exactly so many of the plan; 0: any by throughput, else one */
+    double worth; /* a plan of more devices, memory or the like has to be better by that part */
+    int32_t alternatives; /* the best plans of so many forms are wanted for comparison */
     bool data_parallel;      /* the outermost axis of the mesh splits nothing but the batch */
     double overlap;          /* of collectives with compute, as in clv_comm_options */
     bool fewest; /* as few devices as it fits, at most `devices`; on so many by the objective */

@@ -32,6 +32,11 @@ typedef enum {
 } clv_step_kind;
 
 const char *clv_step_name(clv_step_kind kind);
+/* Do devices send each other anything in it? */
+static inline bool clv_step_sends(clv_step_kind kind)
+{
+    return kind != CLV_STEP_SLICE && kind != CLV_STEP_NEUTRAL;
+}
 
 /* May a step of this kind, over these axes, lead from one layout to the other, by the list above:
  * axes that it is over, and no others, do in both what it says? An exchange may have axes that hold

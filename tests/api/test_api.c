@@ -102,7 +102,7 @@ Test(api, plans_annotates_and_strips)
     cr_expect_eq(cleave_plan_device_of(plan, -1), -1);
     for (int i = 0; i < 12; i++)
         cr_expect(cleave_plan_device_of(plan, i) == 0 || cleave_plan_device_of(plan, i) == 1);
-    cr_expect(strstr(plan_text(plan), "Sharding nodes: Device 0 - ["));
+    cr_expect(strstr(plan_text(plan), "cut behind  gpu0: ["));
     cr_expect_eq(plan_json(plan)[0], '{');
     cr_assert_eq(cleave_annotate(model, plan, NULL, in_folder(path, "cut.onnx"), NULL, &error),
                  CLEAVE_OK, "%s", error.message);

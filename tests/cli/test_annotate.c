@@ -46,7 +46,7 @@ Test(cli_annotate, raises_an_old_ir_version_to_11_unless_asked_not_to)
 Test(cli_annotate, says_that_nothing_is_computed_again)
 {
     run_result r = run_in(folder, "%s annotate m.onnx --plan p.json -o out.onnx", TEST_CLEAVE);
-    cr_expect_str_eq(r.out, "[Success] Save the sharded model to out.onnx\n"
+    cr_expect_str_eq(r.out, "The annotated model is in out.onnx\n"
                             "note: latency and memory are the plan file's, not computed again\n");
     run_free(&r);
 }

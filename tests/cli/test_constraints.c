@@ -43,24 +43,24 @@ static void expect(const char *rules, const char *arguments, int code, const cha
 Test(cli_constraints, layers_go_where_they_are_bound)
 {
     expect("{ \"place\": \"" LAYER(0) "\", \"on\": 1 }", "--devices 2", 0,
-           "Sharding nodes: Device 1 - ['" END(11) "']\nrules       1 in force of 1");
+           "cut behind  gpu1: ['" END(11) "']\nrules       1 in force of 1");
     expect("{ \"place\": \"" LAYER(20) "\", \"on\": \"gpu0\" }", "--devices 2 --search documented",
-           0, "Device 1 - ['");
+           0, "cut behind  gpu1: ['");
     expect("{ \"place\": \"" LAYER(0) "\", \"not_on\": 0 }", "--devices 2 --first-fit", 0,
-           "Device 1 - ['");
+           "cut behind  gpu1: ['");
 }
 
 Test(cli_constraints, boundaries_and_stages_are_kept)
 {
     expect("{ \"boundary_after\": \"" END(7) "\" }", "--devices 2", 0,
-           "Sharding nodes: Device 0 - ['" END(7) "']");
+           "cut behind  gpu0: ['" END(7) "']");
     expect(
         "{ \"boundary_after\": { \"tensor\": \"/encoder/layers/encoder_layer_3/Add_1_output_0\" } "
         "}",
-        "--devices 2", 0, "Sharding nodes: Device 0 - ['" END(3) "']");
+        "--devices 2", 0, "cut behind  gpu0: ['" END(3) "']");
     expect("{ \"boundary_after\": \"" END(3) "\" }, { \"boundary_after\": \"" END(15) "\" }",
            "--devices 3", 0,
-           "Sharding nodes: Device 0 - ['" END(3) "']\nSharding nodes: Device 1 - ['" END(15) "']");
+           "cut behind  gpu0: ['" END(3) "']\ncut behind  gpu1: ['" END(15) "']");
     expect("{ \"place\": \"" LAYER(9) "\", \"stage\": 2 }, { \"place\": \"" LAYER(
                10) "\", \"stage\": 3 }",
            "--devices 4", 0, "in 4 stages\n'" END(9) "'");
@@ -72,7 +72,7 @@ Test(cli_constraints, together_and_apart)
     expect("{ \"together\": [\"" LAYER(4) "\", \"" LAYER(16) "\"] }", "--devices 2", 0,
            "fits 2 of 2");
     expect("{ \"apart\": [\"" LAYER(4) "\", \"" LAYER(5) "\"] }", "--devices 2", 0,
-           "Sharding nodes: Device 0 - ['" END(4) "']");
+           "cut behind  gpu0: ['" END(4) "']");
     expect("{ \"each_apart\": [\"" END(4) "\", \"" END(5) "\", \"" END(6) "\"] }", "--devices 3", 0,
            "in 3 stages");
 }
@@ -102,7 +102,7 @@ Test(cli_constraints, the_smallest_conflicting_set_is_reported)
            "satisfies them all\nnote: rules[2] 'first': place '" LAYER(
                0) "' on device 1; it is near\n"
                   "note: without rules[2] 'first' a plan has a latency of\n"
-                  "note: without rules[4] 'cut' a plan has a latency of\n[Failed] rules[2]");
+                  "note: without rules[4] 'cut' a plan has a latency of\nresult      rules[2]");
     expect(THREE, "--devices 2 --json", 3,
            "\"fits\": false\n\"outcome\": \"rules conflict\"\n\"state\": \"conflict\"\n"
            "\"state\": \"in force\"\n\"conflict\": \"rules[2] 'first'");
@@ -143,7 +143,7 @@ Test(cli_constraints, a_cut_by_hand_is_held_against_the_rules)
     expect(rules, "--sharding-nodes '" END(3) "=0'", 3,
            "the cut given by hand breaks rules[1] 'late'\nrules[2]: at most 1 stage");
     expect("{ \"place\": \"" LAYER(0) "\", \"on\": 0 }", "--sharding-nodes '" END(3) "=0'", 0,
-           "Sharding nodes: Device 0 - ['" END(3) "']");
+           "cut behind  gpu0: ['" END(3) "']");
 }
 
 Test(cli_constraints, bad_files_are_refused)

@@ -462,7 +462,7 @@ static void expect_memory(const char *more)
     static const char *const asked[] = { "--mesh 8",
                                          "--mesh 2x4",
                                          "--mesh 2",
-                                         "--stages 2",
+                                         "--devices 8 --stages 2",
                                          "--mesh 4 --objective throughput",
                                          "--mesh 2 --objective throughput" };
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {

@@ -45,7 +45,7 @@ static void explained(const char *arguments, const char *memory, int devices)
     int n = 0;
 
     cr_assert_eq(r.code, 3, "'%s' gave %d: %s", arguments, r.code, r.err);
-    cr_expect(strstr(r.out, "[Failed] Out of memory: device "), "%s", r.out);
+    cr_expect(strstr(r.out, "\nresult      no plan fits: "), "%s", r.out);
     cr_expect(strstr(r.out, "its memory is fullest at operator '"), "%s", r.out);
     for (char *at = r.out; (at = strstr(at, "note: it would fit ")); n++) {
         at = strstr(at, ": --") + 2;

@@ -316,7 +316,7 @@ Test(report_plan, survives_running_out_of_memory_anywhere)
         const char *ret = NULL;
         if (!small)
             continue;
-        s = clv_report_plan(&plan, small, &ret, NULL);
+        s = clv_report_plan(&plan, true, small, &ret, NULL);
         cr_assert(s == CLV_OK || (s == CLV_ENOMEM && !ret));
         clv_arena_free(small);
     }

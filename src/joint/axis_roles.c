@@ -1,0 +1,157 @@
+#include "joint/axis_roles.h"
+
+#include <string.h>
+
+#include "cost/shard_choices.h"
+#include "explain/experts.h"
+#include "graph/constant.h"
+
+typedef struct clv_role_op {
+    clv_op op;
+    int16_t weight, data; /* inputs */
+    int16_t data_rank;
+    bool stacked; /* slice k of the weight is expert k's */
+    int64_t flops;
+} clv_role_op;
+
+/* -- the operators -- */
+
+static int32_t rank_of(const clv_types *types, clv_tensor t)
+{
+    const clv_type *type = t.i >= 0 ? &types->of[t.i] : NULL;
+    return type && type->kind == CLV_TYPE_TENSOR ? type->rank : CLV_RANK_UNKNOWN;
+}
+
+/* False: it has no weight of two dimensions or more, or reads nothing else. */
+static bool find_operands(const clv_types *types, const bool *constant, const clv_op_info *op,
+                          clv_role_op *ret)
+{
+    ret->weight = ret->data = -1;
+    for (int32_t k = 0; k < clv_op_n_explicit(op) && k < INT16_MAX; k++) {
+        clv_tensor t = clv_op_input(types->graph, op, k);
+        bool is_weight = t.i >= 0 && clv_is_constant(types->graph, constant, t);
+        if (is_weight && ret->weight < 0 && rank_of(types, t) >= 2)
+            ret->weight = (int16_t)k;
+        if (t.i >= 0 && !is_weight && ret->data < 0) {
+            ret->data = (int16_t)k;
+            ret->data_rank = (int16_t)rank_of(types, t);
+        }
+    }
+    return ret->weight >= 0 && ret->data >= 0;
+}
+
+/* Of inputs with a batch, that is with two dimensions at least. */
+static bool has_batch_of_one(const clv_types *types)
+{
+    const clv_graph *g = types->graph;
+    bool any = false;
+    for (int32_t i = 0; i < g->n_inputs; i++) {
+        if (rank_of(types, g->inputs[i]) < 2)
+            continue;
+        if (types->of[g->inputs[i].i].dims[0] != 1)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+clv_status clv_role_ops_find(const clv_costs *costs, const clv_types *types, clv_arena *arena,
+                             clv_role_ops *ret, clv_error *err)
+{
+    const clv_graph *g = types->graph;
+    clv_role_op *all = CLV_NEW_ARRAY(arena, clv_role_op, g->n_ops);
+    clv_experts experts;
+    bool *constant;
+    if (!all)
+        return clv_fail_nomem(err, "roles of mesh axes");
+    CLV_TRY(clv_constant_ops(g, arena, &constant, err));
+    CLV_TRY(clv_experts_find(g, types, constant, arena, &experts, err));
+    *ret = (clv_role_ops){ .at = all, .flat_is_sequence = has_batch_of_one(types) };
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        clv_role_op *one = &all[ret->n];
+        if (constant[i] || costs->of[i].flops <= 0 ||
+            !find_operands(types, constant, &g->ops[i], one))
+            continue;
+        one->op = (clv_op){ i };
+        one->stacked = experts.stacked[i] || clv_str_is(g->ops[i].type, "MoE") ||
+                       clv_str_is(g->ops[i].type, "QMoE");
+        one->flops = costs->of[i].flops;
+        ret->n++;
+    }
+    return CLV_OK;
+}
+
+/* -- their roles -- */
+
+/* The batch is dimension 0, its outer part where a reshape fused more into it. */
+static clv_axis_role role_of_data(const clv_role_ops *ops, const clv_role_op *one,
+                                  const clv_layout *data, int32_t axis)
+{
+    if (data->dim[axis] < 0)
+        return CLV_ROLE_NONE;
+    bool is_batch = data->dim[axis] == 0 && data->outer[axis] <= 1 &&
+                    !(one->data_rank == 2 && ops->flat_is_sequence);
+    return is_batch ? CLV_ROLE_DATA : CLV_ROLE_CONTEXT;
+}
+
+void clv_axis_roles_of(const clv_shard_problem *problem, const int32_t *solution,
+                       const clv_role_ops *ops, clv_axis_role ret[static CLV_MESH_AXES_MAX])
+{
+    const clv_mesh *mesh = problem->mesh;
+    double work[CLV_MESH_AXES_MAX][CLV_N_ROLES] = { { 0 } };
+    for (int32_t i = 0; i < ops->n; i++) {
+        const clv_role_op *one = &ops->at[i];
+        const clv_op_choice *choice = clv_shard_choice(problem, solution, one->op);
+        if (!choice)
+            continue;
+        const clv_factors *f = &problem->factors[one->op.i];
+        clv_layout weight = clv_choice_in(f, mesh, choice, one->weight);
+        clv_layout data = clv_choice_in(f, mesh, choice, one->data);
+        for (int32_t a = 0; a < mesh->n_axes; a++) {
+            clv_axis_role role = weight.dim[a] < 0 ? role_of_data(ops, one, &data, a)
+                                 : one->stacked && weight.dim[a] == 0 ? CLV_ROLE_EXPERT
+                                                                      : CLV_ROLE_TENSOR;
+            work[a][role] += (double)one->flops;
+        }
+    }
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
+        ret[a] = CLV_ROLE_NONE;
+        for (int32_t r = CLV_ROLE_DATA; r < CLV_N_ROLES; r++)
+            if (work[a][r] > (ret[a] == CLV_ROLE_NONE ? 0 : work[a][ret[a]]))
+                ret[a] = (clv_axis_role)r;
+    }
+}
+
+/* -- names -- */
+
+static const char *const names[CLV_N_ROLES][2] = { { "rep", "rep-outer" },
+                                                   { "dp", "dp-outer" },
+                                                   { "cp", "cp-outer" },
+                                                   { "tp", "tp-outer" },
+                                                   { "ep", "ep-outer" } };
+
+const char *clv_axis_role_name(clv_axis_role role)
+{
+    return role == CLV_ROLE_NONE ? NULL : names[role][0];
+}
+
+/* Does an inner axis have the same role? */
+static bool is_outer(const clv_axis_role *roles, int32_t n_axes, int32_t axis)
+{
+    for (int32_t b = axis + 1; b < n_axes; b++)
+        if (roles[b] == roles[axis])
+            return true;
+    return false;
+}
+
+void clv_axis_roles_name(const clv_axis_role roles[static CLV_MESH_AXES_MAX], clv_mesh *io)
+{
+    for (int32_t a = 0; a < io->n_axes; a++) {
+        bool same_outside = false;
+        for (int32_t b = 0; b < a; b++)
+            same_outside |= roles[b] == roles[a];
+        if (same_outside && is_outer(roles, io->n_axes, a))
+            continue; /* the middle one of three */
+        io->name[a] = names[roles[a]][is_outer(roles, io->n_axes, a)];
+    }
+}
