@@ -8,6 +8,7 @@
 #include "cli/answer.h"
 #include "cli/cmd_annotate.h"
 #include "cli/cmd_calibrate.h"
+#include "cli/cmd_clusters.h"
 #include "cli/cmd_collect.h"
 #include "cli/cmd_help.h"
 #include "cli/cmd_inspect.h"
@@ -23,12 +24,23 @@
 #include "cli/cmd_verify.h"
 #include "cli/command_list.h"
 
-static const cli_command *const commands[] = {
-    &cli_cmd_plan,    &cli_cmd_inspect, &cli_cmd_shards,    &cli_cmd_annotate,
-    &cli_cmd_strip,   &cli_cmd_lower,   &cli_cmd_verify,    &cli_cmd_shard,
-    &cli_cmd_reshard, &cli_cmd_collect, &cli_cmd_calibrate, &cli_cmd_place,
-    &cli_cmd_solve,   &cli_cmd_rules,   &cli_cmd_help,      NULL
-};
+static const cli_command *const commands[] = { &cli_cmd_plan,
+                                               &cli_cmd_inspect,
+                                               &cli_cmd_shards,
+                                               &cli_cmd_annotate,
+                                               &cli_cmd_strip,
+                                               &cli_cmd_lower,
+                                               &cli_cmd_verify,
+                                               &cli_cmd_shard,
+                                               &cli_cmd_reshard,
+                                               &cli_cmd_collect,
+                                               &cli_cmd_calibrate,
+                                               &cli_cmd_place,
+                                               &cli_cmd_solve,
+                                               &cli_cmd_rules,
+                                               &cli_cmd_clusters,
+                                               &cli_cmd_help,
+                                               NULL };
 
 /* jemalloc reads this symbol before main. A thread that finds no memory for an arena or a cache of
  * its own would end in a signal; without them the allocation fails as any other. We allocate little

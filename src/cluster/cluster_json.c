@@ -293,15 +293,26 @@ clv_status clv_cluster_parse(const clv_cluster_source *source, clv_arena *arena,
     return status;
 }
 
-clv_status clv_cluster_load(const char *name_or_path, const char *configs_path, clv_arena *arena,
-                            clv_cluster **ret, clv_error *err)
+clv_status clv_cluster_open(const char *name_or_path, const char *configs_path, clv_arena *arena,
+                            clv_cluster_source *ret, clv_error *err)
 {
     const clv_config_search search = { NULL, configs_path, "clusters" };
     clv_cluster_source source = { .configs_path = configs_path };
     CLV_TRY(clv_config_locate(&search, "cluster", name_or_path, arena, &source.what, err));
     CLV_TRY(clv_read_file(source.what, FILE_MAX, arena, &source.text, &source.n, err));
     source.folder = clv_config_folder(source.what, arena);
-    return source.folder ? clv_cluster_parse(&source, arena, ret, err) : nomem(err);
+    if (!source.folder)
+        return nomem(err);
+    *ret = source;
+    return CLV_OK;
+}
+
+clv_status clv_cluster_load(const char *name_or_path, const char *configs_path, clv_arena *arena,
+                            clv_cluster **ret, clv_error *err)
+{
+    clv_cluster_source source;
+    CLV_TRY(clv_cluster_open(name_or_path, configs_path, arena, &source, err));
+    return clv_cluster_parse(&source, arena, ret, err);
 }
 
 clv_status clv_cluster_load_times(clv_cluster *cluster, const char *configs_path, clv_arena *arena,

@@ -49,5 +49,9 @@ typedef struct {
 } clv_cluster_source;
 clv_status clv_cluster_parse(const clv_cluster_source *source, clv_arena *arena, clv_cluster **ret,
                              clv_error *err);
+/* Finds and reads the file that clv_cluster_load() parses; what the source points to is the
+ * arena's, but for configs_path. */
+clv_status clv_cluster_open(const char *name_or_path, const char *configs_path, clv_arena *arena,
+                            clv_cluster_source *ret, clv_error *err);
 
 #endif

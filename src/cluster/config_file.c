@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -144,6 +145,66 @@ static void list_folders(const clv_config_search *search, char *buf, size_t size
                           search->kind);
     if (n == 0)
         clv_add_words(buf, size, 0, "no folder");
+}
+
+const char *clv_config_places(const clv_config_search *search, char *buf, size_t size)
+{
+    list_folders(search, buf, size);
+    return buf;
+}
+
+typedef struct {
+    const char **at;
+    int32_t n, cap;
+} name_list;
+
+static clv_status list_names(const char *folder, clv_arena *arena, name_list *to, clv_error *err)
+{
+    DIR *dir = opendir(folder);
+    clv_status status = CLV_OK;
+    if (!dir)
+        return CLV_OK;
+    for (struct dirent *e; status == CLV_OK && (e = readdir(dir));) {
+        size_t n = strlen(e->d_name);
+        if (n <= 5 || strcmp(e->d_name + n - 5, ".json") != 0)
+            continue;
+        const char *name = clv_arena_printf(arena, "%.*s", (int)(n - 5), e->d_name);
+        if (name && !clv_config_is_name(name))
+            continue;
+        if (name && CLV_PUSH_ROOM(arena, to->at, to->n, to->cap))
+            to->at[to->n++] = name;
+        else
+            status = clv_fail_nomem(err, "a list of names");
+    }
+    closedir(dir);
+    return status;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+clv_status clv_config_names(const clv_config_search *search, clv_arena *arena,
+                            const char *const **ret, int32_t *ret_n, clv_error *err)
+{
+    name_list all = { 0 };
+    clv_str folder;
+    int32_t n = 0;
+    for (const char *list = search->path; next_folder(&list, &folder);) {
+        const char *path = clv_arena_printf(arena, "%.*s/%s", CLV_STR_ARG(folder), search->kind);
+        if (!path)
+            return clv_fail_nomem(err, "a path");
+        CLV_TRY(list_names(path, arena, &all, err));
+    }
+    if (all.n > 0)
+        qsort(all.at, (size_t)all.n, sizeof *all.at, by_bytes);
+    for (int32_t i = 0; i < all.n; i++)
+        if (n == 0 || strcmp(all.at[n - 1], all.at[i]) != 0)
+            all.at[n++] = all.at[i];
+    *ret = all.at;
+    *ret_n = n;
+    return CLV_OK;
 }
 
 const char *clv_config_known(const clv_config_search *search, const char *wanted,

@@ -31,6 +31,13 @@ clv_status clv_config_find(const clv_config_search *search, const char *name, cl
 clv_status clv_config_locate(const clv_config_search *search, const char *what,
                              const char *name_or_path, clv_arena *arena, const char **ret,
                              clv_error *err);
+/* All names that clv_config_find() finds in the folders of path (beside is not looked at), each
+ * once, in byte order; in the arena. A folder that is not there has none. O(files log files). */
+clv_status clv_config_names(const clv_config_search *search, clv_arena *arena,
+                            const char *const **ret, int32_t *ret_n, clv_error *err);
+/* Where they are looked for: "a/clusters and b/clusters", cut where buf is too small. Returns buf.
+ */
+const char *clv_config_places(const clv_config_search *search, char *buf, size_t size);
 /* "did you mean 'h100-sxm'? known are a100-40gb, h100-sxm (looked in configs/devices)", in byte
  * order, for a message about the name that is wanted. Names come from the folders of path only, 64
  * at most; a list that is too long ends in "...". Returns buf. O(files). */

@@ -67,17 +67,16 @@ void clv_text_printf(clv_text *text, const char *fmt, ...)
     va_end(args);
 }
 
-/* Lines of words, the first and all others in the column of labels. */
-static void wrap(clv_text *text, const char *words)
+void clv_text_wrapped(clv_text *text, int32_t indent, const char *words)
 {
-    int32_t column = CLV_LABEL_COLUMNS;
+    int32_t column = indent;
 
     for (const char *word = words; *word;) {
         const char *end = word + strcspn(word, " ");
         int32_t width = width_of(word, end);
         if (word > words && column + 1 + width > CLV_REPORT_WIDTH) {
-            clv_text_printf(text, "\n%*s", CLV_LABEL_COLUMNS, "");
-            column = CLV_LABEL_COLUMNS;
+            clv_text_printf(text, "\n%*s", (int)indent, "");
+            column = indent;
         } else if (word > words) {
             clv_text_add(text, " ", 1);
             column++;
@@ -100,7 +99,7 @@ void clv_text_labelled(clv_text *text, const char *label, const char *fmt, ...)
     text->failed |= words.failed;
     clv_text_printf(text, "%-*s", CLV_LABEL_COLUMNS, label);
     if (!text->failed)
-        wrap(text, clv_text_end(&words));
+        clv_text_wrapped(text, CLV_LABEL_COLUMNS, clv_text_end(&words));
 }
 
 const char *clv_text_end(clv_text *text)

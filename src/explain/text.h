@@ -28,6 +28,9 @@ void clv_text_printf(clv_text *text, const char *fmt, ...) CLV_PRINTF(2, 3);
  * its own, cut at spaces; words that are wider than a line are not cut. */
 void clv_text_labelled(clv_text *text, const char *label, const char *fmt, ...) CLV_PRINTF(3, 4);
 #define CLV_LABEL_COLUMNS 12
+/* The same of words without a label: the text is at the column indent already, where all further
+ * lines begin. */
+void clv_text_wrapped(clv_text *text, int32_t indent, const char *words);
 /* NULL when out of memory; "" when nothing was added. */
 const char *clv_text_end(clv_text *text);
 

@@ -137,8 +137,9 @@ typedef struct {
      * thread. */
     void (*note)(void *ctx, const char *sentence);
     void *ctx; /* of these three */
-    /* Of cleave_model_inspect(), cleave_model_shards() and cleave_rules(), whose reports may be
-     * long: only this is made, and the other is NULL. Reports of other calls have both. */
+    /* Of cleave_model_inspect(), cleave_model_shards(), cleave_rules() and cleave_clusters(), whose
+     * reports may be long: only this is made, and the other is NULL. Reports of other calls have
+     * both. */
     cleave_report_form report;
 } cleave_control;
 
@@ -287,6 +288,27 @@ CLEAVE_API cleave_status cleave_model_shards(cleave_model *model,
  * such operator. */
 CLEAVE_API cleave_status cleave_rules(const char *operator_name, const cleave_control *control,
                                       cleave_report **ret_report, cleave_error *error);
+
+typedef struct {
+    uint32_t size;
+    const char *cluster;      /* only this one, with all its numbers and their sources: a name or a
+                               * path; NULL: all of configs, as a list */
+    const char *configs_path; /* as in cleave_plan_options */
+} cleave_clusters_options;
+
+static inline void cleave_clusters_options_init(cleave_clusters_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->size = (uint32_t)sizeof *options;
+}
+
+/* What `cleave clusters` shows: the clusters that there are, by name, their devices and what joins
+ * these (docs/formats/clusters.schema.json). A description that is not valid is named in the list
+ * and does not hide the others; of the one that is asked for it is CLEAVE_EINPUT. CLEAVE_EUSAGE:
+ * there is no such cluster, or none at all; CLEAVE_EIO: its file cannot be read. O(files). */
+CLEAVE_API cleave_status cleave_clusters(const cleave_clusters_options *options,
+                                         const cleave_control *control, cleave_report **ret_report,
+                                         cleave_error *error);
 
 /* -- planning -- */
 

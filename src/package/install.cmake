@@ -28,7 +28,7 @@ install(FILES docs/man/cleave.1 docs/man/cleave-plan.1 docs/man/cleave-inspect.1
               docs/man/cleave-shards.1 docs/man/cleave-annotate.1 docs/man/cleave-strip.1
               docs/man/cleave-shard.1 docs/man/cleave-reshard.1 docs/man/cleave-collect.1
               docs/man/cleave-place.1 docs/man/cleave-solve.1 docs/man/cleave-rules.1
-              docs/man/cleave-verify.1
+              docs/man/cleave-verify.1 docs/man/cleave-clusters.1
               docs/man/cleave-calibrate.1
         DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES src/cli/completion/cleave.bash

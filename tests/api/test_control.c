@@ -53,6 +53,15 @@ static cleave_status rules(const cleave_control *c)
     return s;
 }
 
+static cleave_status clusters(const cleave_control *c)
+{
+    cleave_report *r = NULL;
+    cleave_status s = cleave_clusters(NULL, c, &r, &f.error);
+    cr_expect_eq(s == CLEAVE_OK, r != NULL);
+    cleave_report_free(r);
+    return s;
+}
+
 static cleave_status make_plan(const cleave_control *c)
 {
     cleave_plan *p = NULL;
@@ -177,6 +186,7 @@ static const struct {
     { "model_inspect", inspect, false },
     { "model_shards", shards, false },
     { "rules", rules, false },
+    { "clusters", clusters, false },
     { "plan_make", make_plan, true },
     { "plan_load", load_plan, false },
     { "place_problem_open", open_place, false },
@@ -298,6 +308,7 @@ Test(api_control, a_call_without_what_it_needs_is_refused)
     EXPECT_REFUSED(cleave_model_shards(NULL, NULL, NULL, &r, NULL, e));
     EXPECT_REFUSED(cleave_model_shards(f.model, NULL, NULL, NULL, NULL, e));
     EXPECT_REFUSED(cleave_rules(NULL, NULL, NULL, e));
+    EXPECT_REFUSED(cleave_clusters(NULL, NULL, NULL, e));
     EXPECT_REFUSED(cleave_plan_make(NULL, NULL, NULL, &p, e));
     EXPECT_REFUSED(cleave_plan_make(f.model, NULL, NULL, NULL, e));
     EXPECT_REFUSED(cleave_plan_load(NULL, path, NULL, &p, e));

@@ -91,6 +91,14 @@ static cleave_status with_verify(const void *o)
     return s;
 }
 
+static cleave_status with_clusters(const void *o)
+{
+    cleave_report *r = NULL;
+    cleave_status s = cleave_clusters(o, NULL, &r, &f.error);
+    cleave_report_free(r);
+    return s;
+}
+
 /* Where the struct is right, the path is not. */
 static cleave_status with_calibrate(const void *o)
 {
@@ -113,6 +121,7 @@ static const struct {
 } structs[] = {
     { "cleave_control", sizeof(cleave_control), with_control },
     { "cleave_shards_options", sizeof(cleave_shards_options), with_shards },
+    { "cleave_clusters_options", sizeof(cleave_clusters_options), with_clusters },
     { "cleave_plan_options", sizeof(cleave_plan_options), with_plan },
     { "cleave_place_options", sizeof(cleave_place_options), with_place },
     { "cleave_place_options", sizeof(cleave_place_options), with_mps },

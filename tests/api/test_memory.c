@@ -145,6 +145,17 @@ static cleave_status rules(const cleave_control *c, int variant)
     return s;
 }
 
+static cleave_status clusters(const cleave_control *c, int variant)
+{
+    cleave_report *r = NULL;
+    cleave_clusters_options o;
+    cleave_clusters_options_init(&o);
+    o.cluster = variant == 0 ? "cpu-2" : variant == 1 ? "h100-l40s" : NULL;
+    cleave_status s = cleave_clusters(&o, c, &r, &f.error);
+    cleave_report_free(r);
+    return s;
+}
+
 static cleave_status make_plan(const cleave_control *c, int variant)
 {
     static const char constraints[] = "{\"rules\": [{\"place\": \"mm\", \"stage\": 0},"
@@ -421,6 +432,7 @@ static const struct {
     { "model_inspect", inspect, 3, false },
     { "model_shards", shards, 3, false },
     { "rules", rules, 2, false },
+    { "clusters", clusters, 2, false },
     { "plan_make", make_plan, 9, true },
     { "plan_load", load_plan, 1, false },
     { "plan_of_annotations", plan_of_annotations, 1, false },

@@ -6,9 +6,9 @@
 
 #include "support/run.h"
 
-static const char *const commands[] = { "plan",  "inspect", "shards",  "annotate", "strip",
-                                        "shard", "reshard", "collect", "place",    "solve",
-                                        "rules", "verify",  "lower",   "calibrate" };
+static const char *const commands[] = { "plan",  "inspect", "shards",  "annotate",  "strip",
+                                        "shard", "reshard", "collect", "place",     "solve",
+                                        "rules", "verify",  "lower",   "calibrate", "clusters" };
 #define N_COMMANDS (sizeof commands / sizeof *commands)
 
 /* Calls visit for each word that starts with "--" at the start of a line of the help. */
@@ -145,6 +145,8 @@ Test(docs, the_completion_knows_clusters_and_choices_in_both_spellings)
 {
     completes("plan --cluster dgx-h100-x", "dgx-h100-x2 dgx-h100-x4 dgx-h100-x8\n");
     completes("plan --cluster = cpu", "cpu-2\n");
+    completes("clusters dgx-h2", "dgx-h200\n");
+    completes("clusters --conf", "--configs\n");
     completes("plan --objective =", "latency throughput devices\n");
     completes("plan --objective = t", "throughput\n");
     completes("plan --objective=t", "--objective=throughput\n");

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cluster/cluster_json.h"
+#include "cluster/description.h"
 #include "cluster/device_json.h"
 
 static void must(bool yes)
@@ -60,8 +60,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     clv_status s =
         clv_cluster_parse(&(clv_cluster_source){ text, size, "fuzz", NULL, NULL }, arena, &c, &err);
     must((s == CLV_OK) == (c != NULL) && (s == CLV_OK || err.message[0]));
-    if (c)
+    if (c) {
+        clv_described_cluster d;
         walk(c);
+        s = clv_cluster_describe(&(clv_cluster_source){ text, size, "fuzz", NULL, NULL }, NULL,
+                                 false, arena, &d, &err);
+        must(s == CLV_OK || s == CLV_ENOMEM || s == CLV_ELIMIT);
+        must(s != CLV_OK || (d.n_kinds >= 1 && (d.n_links > 0 || c->n_devices == 1)));
+    }
     s = clv_device_parse(text, size, "fuzz", arena, &kind, &err);
     must(s == CLV_OK || err.message[0]);
     clv_arena_free(arena);

@@ -22,7 +22,7 @@ _cleave() {
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
-        _cleave_words "plan inspect shards annotate strip lower verify shard reshard collect calibrate place solve rules help --help --version"
+        _cleave_words "plan inspect shards annotate strip lower verify shard reshard collect calibrate place solve rules clusters help --help --version"
         return
     fi
     # --name=value is three words for most shells, and one where '=' does not break words.
@@ -52,7 +52,8 @@ _cleave() {
     place) options="--objective --contiguous --free --max-load --deadline --gap --seed --output --mps --json --quiet --help" ;;
     solve) options="--deadline --gap --jobs --seed --output --json --quiet --help" ;;
     rules) options="--json --quiet --help" ;;
-    help) options="plan inspect shards annotate strip lower verify shard reshard collect calibrate place solve rules --help" ;;
+    clusters) options="--configs --json --quiet --help" ;;
+    help) options="plan inspect shards annotate strip lower verify shard reshard collect calibrate place solve rules clusters --help" ;;
     *) return ;;
     esac
     case $prev in
@@ -96,7 +97,12 @@ _cleave() {
         return
         ;;
     esac
-    if [[ -z $before && $cur == -* || ${COMP_WORDS[1]} == help ]]; then
+    if [[ ${COMP_WORDS[1]} == clusters && -z $before && $cur != -* ]]; then
+        mapfile -t COMPREPLY < <(
+            compgen -W "$(_cleave_clusters)" -- "$cur"
+            compgen -f -- "$cur"
+        )
+    elif [[ -z $before && $cur == -* || ${COMP_WORDS[1]} == help ]]; then
         _cleave_words "$options"
     else
         mapfile -t COMPREPLY < <(compgen -P "$before" -f -- "$cur")
