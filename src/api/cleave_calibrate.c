@@ -256,6 +256,8 @@ static cleave_status call_measured(measured *m, const cleave_measured_options *o
     clv_status status = clv_control_begin(control, &c, &err);
     if (status == CLV_OK) {
         report = clv_report_new(clv_control_alloc(&c));
+        if (report)
+            report->form = clv_control_form(&c);
         status = report ? run_measured(m, options, &c, report, &err)
                         : clv_fail_nomem(&err, "measured times");
     }

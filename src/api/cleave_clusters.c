@@ -79,7 +79,7 @@ static clv_status report_clusters(const clv_control *c, const cleave_clusters_op
     CLV_TRY(o->cluster ? describe_one(o->cluster, configs, scratch, &list, err)
                        : describe_all(c, configs, scratch, &list, err));
     if (c->given.report != CLEAVE_REPORT_JSON)
-        CLV_TRY(clv_report_clusters(&list, report->arena, &report->text, err));
+        CLV_TRY(clv_report_clusters(&list, clv_control_form(c), report->arena, &report->text, err));
     if (c->given.report != CLEAVE_REPORT_TEXT) {
         CLV_TRY(clv_report_clusters_json(&list, report->arena, &report->json, err));
         report->json_size = strlen(report->json);

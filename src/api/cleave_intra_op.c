@@ -106,6 +106,7 @@ cleave_status cleave_intra_op_solve(cleave_intra_op_problem *problem,
         status = clv_control_begin(control, &c, &err);
     if (status == CLV_OK) {
         s->arena = s->report.arena = arena;
+        s->report.form = clv_control_form(&c);
         s->n_nodes = problem->problem->n_nodes;
         status = solve(problem, options, &c, s, &err);
     }

@@ -183,7 +183,7 @@ static clv_status inspect(const cleave_model *m, const cleave_inspect_options *o
     CLV_TRY(clv_states_add_first(a.types, scratch, &in.states, err));
     CLV_TRY(open_cluster(o, scratch, &in.cluster, err));
     if (form != CLEAVE_REPORT_JSON)
-        CLV_TRY(clv_report_inspect(&in, report->arena, &report->text, err));
+        CLV_TRY(clv_report_inspect(&in, report->form, report->arena, &report->text, err));
     if (form != CLEAVE_REPORT_TEXT) {
         CLV_TRY(clv_report_inspect_json(&in, report->arena, &report->json, err));
         report->json_size = strlen(report->json);
@@ -214,6 +214,8 @@ cleave_status cleave_model_inspect_with(cleave_model *model, const cleave_inspec
         status = clv_control_begin(control, &c, &err);
     if (status == CLV_OK)
         status = clv_struct_read(options, sizeof o, "cleave_inspect_options", &o, &err);
+    if (status == CLV_OK)
+        report->form = clv_control_form(&c);
     if (status == CLV_OK)
         status = inspect(model, &o, c.given.report, scratch, report, &err);
     if (status == CLV_OK)
@@ -263,7 +265,7 @@ static clv_status list_shards(const clv_annotated_shards_request *req, cleave_re
     clv_shard_list list;
     CLV_TRY(clv_list_annotated_shards(req, scratch, &list, err));
     if (form != CLEAVE_REPORT_JSON)
-        CLV_TRY(clv_report_shards(&list, report->arena, &report->text, err));
+        CLV_TRY(clv_report_shards(&list, report->form, report->arena, &report->text, err));
     if (form != CLEAVE_REPORT_TEXT) {
         CLV_TRY(clv_report_shards_json(&list, report->arena, &report->json, err));
         report->json_size = strlen(report->json);
@@ -289,6 +291,8 @@ cleave_status cleave_model_shards(cleave_model *model, const cleave_shards_optio
         status = clv_control_begin(control, &c, &err);
     if (status == CLV_OK)
         status = request_shards(model, options, scratch, &req, &err);
+    if (status == CLV_OK)
+        report->form = clv_control_form(&c);
     if (status == CLV_OK)
         status = list_shards(&req, c.given.report, scratch, report, &n_wrong, &err);
     if (status == CLV_OK)

@@ -73,7 +73,7 @@ static clv_status show_plan(cleave_plan *p, clv_error *err)
         return clv_fail_nomem(err, "a plan");
     p->report.arena = p->arena;
     CLV_TRY(clv_plan_write(p->plan, p->arena, &p->report.json, &p->report.json_size, err));
-    return clv_report_plan(p->plan, p->poprt, p->arena, &p->report.text, err);
+    return clv_report_plan(p->plan, p->report.form, p->poprt, p->arena, &p->report.text, err);
 }
 
 /* Weights and caches as if they were stored otherwise. */
@@ -171,7 +171,8 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
     return show_plan(p, err);
 }
 
-static clv_status new_plan(const cleave_model *m, cleave_plan **ret, clv_error *err)
+static clv_status new_plan(const cleave_model *m, const clv_control *c, cleave_plan **ret,
+                           clv_error *err)
 {
     clv_arena *arena = clv_arena_new(clv_model_alloc(m), 0);
     cleave_plan *p = arena ? CLV_NEW(arena, cleave_plan) : NULL;
@@ -180,6 +181,7 @@ static clv_status new_plan(const cleave_model *m, cleave_plan **ret, clv_error *
         return clv_fail_nomem(err, "a plan");
     }
     p->arena = arena;
+    p->report.form = clv_control_form(c);
     *ret = p;
     return CLV_OK;
 }
@@ -215,7 +217,7 @@ cleave_status cleave_plan_make(cleave_model *model, const cleave_plan_options *o
     if (status == CLV_OK)
         status = clv_control_begin(control, &c, &err);
     if (status == CLV_OK)
-        status = new_plan(model, &p, &err);
+        status = new_plan(model, &c, &p, &err);
     if (status == CLV_OK)
         status = make_plan(model, &o, &c, p, &err);
     if (status != CLV_OK) {
@@ -307,7 +309,7 @@ cleave_status cleave_plan_load(cleave_model *model, const char *path, const clea
         return clv_refuse(error, "cleave_plan_load needs a model, a path and a place");
     clv_status status = clv_control_begin(control, &c, &err);
     if (status == CLV_OK)
-        status = new_plan(model, &p, &err);
+        status = new_plan(model, &c, &p, &err);
     if (status == CLV_OK)
         status = load_plan(model, path, p, &err);
     if (status == CLV_OK)
@@ -350,7 +352,7 @@ cleave_status cleave_plan_of_annotations(cleave_model *model, cleave_model *anno
         return clv_refuse(error, "cleave_plan_of_annotations needs two models and a place");
     clv_status status = clv_control_begin(control, &c, &err);
     if (status == CLV_OK)
-        status = new_plan(model, &p, &err);
+        status = new_plan(model, &c, &p, &err);
     if (status == CLV_OK)
         status = read_annotations(model, annotated, configuration, p, &err);
     if (status == CLV_OK)

@@ -45,7 +45,7 @@ static clv_status verify(clv_verify_request *req, bool of_annotations, cleave_ve
     CLV_TRY(clv_verify(req, v->arena, &result, err));
     v->verdict = clv_verdict_of(&result);
     CLV_TRY(clv_verdict_sentence(&result, v->arena, &v->conclusion, err));
-    CLV_TRY(clv_verify_text(&result, v->arena, &v->report.text, err));
+    CLV_TRY(clv_verify_text(&result, v->report.form, v->arena, &v->report.text, err));
     CLV_TRY(clv_verify_json(&result, v->arena, &v->report.json, err));
     v->report.json_size = strlen(v->report.json);
     return CLV_OK;
@@ -73,6 +73,7 @@ cleave_status cleave_verify(cleave_model *model, const cleave_plan *plan,
     if (status == CLV_OK) {
         clv_verify_request req = request_of(model, plan->plan, &o, &c);
         v->arena = v->report.arena = arena;
+        v->report.form = clv_control_form(&c);
         status = verify(&req, plan->of_annotations, v, &err);
     }
     if (status == CLV_OK)

@@ -7,6 +7,8 @@
 #define STRUCT_MAX     4096 /* bytes; more is what an uninitialised struct says */
 #define DEADLINE_MAX_S 1e9  /* 30 years; no sum of it and a clock leaves 64 bits */
 #define JOBS_MAX       1024
+#define COLUMNS_MIN    40
+#define COLUMNS_MAX    1000
 
 clv_status clv_struct_read(const void *given, size_t size, const char *name, void *ret,
                            clv_error *err)
@@ -29,6 +31,14 @@ clv_status clv_struct_read(const void *given, size_t size, const char *name, voi
     return CLV_OK;
 }
 
+static clv_status check_columns(int columns, clv_error *err)
+{
+    return columns == 0 || (columns >= COLUMNS_MIN && columns <= COLUMNS_MAX)
+               ? CLV_OK
+               : clv_fail(err, CLV_EUSAGE, "report_columns is %d: expected 0 (%d) or %d to %d",
+                          columns, CLV_REPORT_WIDTH, COLUMNS_MIN, COLUMNS_MAX);
+}
+
 clv_status clv_control_begin(const cleave_control *control, clv_control *ret, clv_error *err)
 {
     *ret = (clv_control){ .start_ns = clv_now_ns(), .objective_unit = 1 };
@@ -36,6 +46,7 @@ clv_status clv_control_begin(const cleave_control *control, clv_control *ret, cl
     CLV_TRY(clv_struct_read(control, sizeof ret->given, "cleave_control", &ret->given, err));
     CLV_TRY(clv_check_enum("report", (int)ret->given.report, CLEAVE_REPORT_JSON,
                            "both, text or JSON", err));
+    CLV_TRY(check_columns(ret->given.report_columns, err));
     const cleave_allocator *allocator = ret->given.allocator;
     if (allocator && allocator->resize)
         ret->alloc = (clv_alloc){ allocator->resize, allocator->ctx };
@@ -52,6 +63,12 @@ clv_status clv_control_check(const clv_control *control, const char *what, clv_e
 const clv_alloc *clv_control_alloc(const clv_control *control)
 {
     return control->alloc.resize ? &control->alloc : NULL;
+}
+
+clv_text_form clv_control_form(const clv_control *control)
+{
+    return (clv_text_form){ .columns = control->given.report_columns,
+                            .colour = control->given.report_colour != 0 };
 }
 
 bool clv_control_stops(void *ctx)

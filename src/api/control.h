@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "cleave.h"
+#include "explain/text.h"
 #include "solver/common/solve.h"
 
 /* Copies a struct that begins with its size, as the caller's version of cleave.h has it, over *ret,
@@ -26,6 +27,8 @@ clv_status clv_control_begin(const cleave_control *control, clv_control *ret, cl
 clv_status clv_control_check(const clv_control *control, const char *what, clv_error *err);
 /* NULL where malloc is to be used. */
 const clv_alloc *clv_control_alloc(const clv_control *control);
+/* How texts of reports are to look. */
+clv_text_form clv_control_form(const clv_control *control);
 /* As callbacks of the inside; ctx: the clv_control. clv_control_solve() sets them, where the caller
  * has any. */
 bool clv_control_stops(void *ctx);

@@ -11,10 +11,13 @@ static void write_solution(clv_text *text, const clv_intra_op_problem *p,
     char cost[CLV_INT128_TEXT], bound[CLV_INT128_TEXT], peak[CLV_INT128_TEXT];
     clv_text_printf(text, "cost %s, %s\n", clv_int128_text(cost, r->value.cost),
                     clv_end_words(r->solve.end));
-    clv_text_printf(text, "bound %s%s%s%s, gap %.3g %%, found by %s, %.3f s\n",
+    bool is_wide = clv_solve_gap(&r->solve) > CLV_GAP_WIDE;
+    clv_text_printf(text, "bound %s%s%s%s, %sgap %.3g %%%s, found by %s, %.3f s\n",
                     clv_int128_text(bound, r->solve.bound.whole), r->solve.bound_by[0] ? " (" : "",
                     r->solve.bound_by, r->solve.bound_by[0] ? ")" : "",
-                    100 * clv_solve_gap(&r->solve), r->solve.found_by, r->solve.seconds);
+                    is_wide ? clv_tone_begin(text, CLV_TONE_LOOK) : "",
+                    100 * clv_solve_gap(&r->solve), is_wide ? clv_tone_end(text) : "",
+                    r->solve.found_by, r->solve.seconds);
     clv_text_printf(text, "memory peak %s at time %lld", clv_int128_text(peak, r->value.peak),
                     (long long)r->value.peak_at);
     if (p->usage_limit > 0)
@@ -30,7 +33,7 @@ static clv_status write_text(const clv_intra_op_problem *p, const clv_intra_op_r
                              const char *file, cleave_report *report, clv_error *err)
 {
     clv_arena *arena = report->arena;
-    clv_text text = { .arena = arena };
+    clv_text text = { .arena = arena, .form = report->form };
     const char *name = clv_show_name(arena, clv_str_of(file));
     if (!name)
         return clv_fail_nomem(err, "a report");
@@ -43,9 +46,11 @@ static clv_status write_text(const clv_intra_op_problem *p, const clv_intra_op_r
     if (r->solve.found) {
         write_solution(&text, p, r);
     } else {
-        clv_text_printf(&text, "no solution%s, %s, %.3f s\n",
-                        r->solve.end == CLV_END_INFEASIBLE ? "" : " found",
-                        clv_end_words(r->solve.end), r->solve.seconds);
+        clv_text_printf(
+            &text, "%s, %s, %.3f s\n",
+            clv_toned(&text, CLV_TONE_BAD,
+                      r->solve.end == CLV_END_INFEASIBLE ? "no solution" : "no solution found"),
+            clv_end_words(r->solve.end), r->solve.seconds);
         if (r->solve.why[0])
             clv_text_printf(&text, "%s\n", r->solve.why);
     }

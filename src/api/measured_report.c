@@ -47,7 +47,7 @@ static void write_row(clv_table *table, clv_text *text, const clv_measured_error
 static clv_status write_text(const clv_measured_report *r, cleave_report *report, clv_error *err)
 {
     static const char *const titles[] = { "kernel", "of", ">rows", ">median", ">95 %", ">worst" };
-    clv_text text = { .arena = report->arena };
+    clv_text text = { .arena = report->arena, .form = report->form };
     clv_table table = clv_table_of(titles, 6);
     table.whole_names = true;
     write_head(&text, r);

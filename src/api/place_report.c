@@ -50,10 +50,11 @@ static void write_head(clv_text *text, const clv_place_rules *rules, const clv_p
     clv_text_printf(text, "%s, %s: ", objective_word(rules->objective),
                     rules->contiguous ? "contiguous" : "free");
     if (!r->solve.found) {
-        clv_text_printf(text, "%s%s, %.3f s\n",
-                        r->solve.end == CLV_END_INFEASIBLE ? "no solution, "
-                                                           : "no solution found, ",
-                        clv_end_words(r->solve.end), r->solve.seconds);
+        clv_text_printf(
+            text, "%s, %s, %.3f s\n",
+            clv_toned(text, CLV_TONE_BAD,
+                      r->solve.end == CLV_END_INFEASIBLE ? "no solution" : "no solution found"),
+            clv_end_words(r->solve.end), r->solve.seconds);
         if (r->solve.why[0])
             clv_text_printf(text, "%s\n", r->solve.why);
         return;
@@ -61,10 +62,12 @@ static void write_head(clv_text *text, const clv_place_rules *rules, const clv_p
     clv_text_printf(text, "%.15g, %s\n", r->value.objective, clv_end_words(r->solve.end));
     /* nobody wants to see what rounding leaves between two equal numbers */
     double gap = r->solve.end == CLV_END_OPTIMAL ? 0 : clv_solve_gap(&r->solve);
-    clv_text_printf(text, "bound %.12g%s%s%s, gap %.2g %%, found by %s, %.3f s\n",
+    bool is_wide = gap > CLV_GAP_WIDE;
+    clv_text_printf(text, "bound %.12g%s%s%s, %sgap %.2g %%%s, found by %s, %.3f s\n",
                     r->solve.bound.real, r->solve.bound_by[0] ? " (" : "", r->solve.bound_by,
-                    r->solve.bound_by[0] ? ")" : "", 100 * gap, r->solve.found_by,
-                    r->solve.seconds);
+                    r->solve.bound_by[0] ? ")" : "",
+                    is_wide ? clv_tone_begin(text, CLV_TONE_LOOK) : "", 100 * gap,
+                    is_wide ? clv_tone_end(text) : "", r->solve.found_by, r->solve.seconds);
 }
 
 static void write_devices(clv_text *text, const clv_place_problem *p, const share *shares)
@@ -92,10 +95,11 @@ static void write_devices(clv_text *text, const clv_place_problem *p, const shar
     clv_table_write(&table, text);
 }
 
-static clv_status write_text(const clv_place_solved *s, const share *shares, clv_arena *arena,
-                             const char **ret, clv_error *err)
+static clv_status write_text(const clv_place_solved *s, const share *shares, cleave_report *report,
+                             clv_error *err)
 {
-    clv_text text = { .arena = arena };
+    clv_arena *arena = report->arena;
+    clv_text text = { .arena = arena, .form = report->form };
     const char *name = clv_show_name(arena, clv_str_of(s->name));
     if (!name)
         return clv_fail_nomem(err, "a report");
@@ -104,8 +108,8 @@ static clv_status write_text(const clv_place_solved *s, const share *shares, clv
     write_head(&text, s->rules, s->result);
     if (s->result->solve.found && s->result->value.n_used > 0)
         write_devices(&text, s->problem, shares);
-    *ret = clv_text_end(&text);
-    return *ret ? CLV_OK : clv_fail_nomem(err, "a report");
+    report->text = clv_text_end(&text);
+    return report->text ? CLV_OK : clv_fail_nomem(err, "a report");
 }
 
 /* -- for programs -- */
@@ -180,6 +184,6 @@ clv_status clv_place_solution_report(const clv_place_solved *s, cleave_report *r
     share *shares = NULL;
     if (s->result->solve.found)
         CLV_TRY(share_out(s->problem, s->result, report->arena, &shares, err));
-    CLV_TRY(write_text(s, shares, report->arena, &report->text, err));
+    CLV_TRY(write_text(s, shares, report, err));
     return write_json(s, shares, report, err);
 }

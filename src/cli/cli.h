@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "cleave.h"
+#include "cli/colour.h"
 #include "cli/options.h"
 
 /* Exit codes; cleave(1) says the same. 128 + signal where a signal ended the command. */
@@ -31,6 +32,7 @@ typedef struct {
     const cli_command *command;         /* NULL before it is known */
     const cli_command *const *commands; /* all, in the order of --help; ends with NULL */
     bool json, quiet;
+    bool colour; /* of reports */
 } cli;
 
 struct cli_command {
@@ -42,9 +44,11 @@ struct cli_command {
 };
 
 /* Rows that every command has, at the end of its table. */
+#define CLI_N_COMMON 4
 #define CLI_COMMON_OPTIONS                                                                         \
-    { "--json", NULL, CLI_FLAG, NULL,  "print one JSON object on standard output",                 \
-      0,        0,    NULL,     false, NULL },                                                     \
+    CLI_COLOR_OPTION,                                                                              \
+        { "--json", NULL, CLI_FLAG, NULL,  "print one JSON object on standard output",             \
+          0,        0,    NULL,     false, NULL },                                                 \
         { "--quiet", "-q", CLI_FLAG, NULL, "print nothing but errors", 0, 0, NULL, false, NULL },  \
     {                                                                                              \
         "--help", "-h", CLI_FLAG, NULL, "print this help", 0, 0, NULL, false, NULL                 \

@@ -8,7 +8,7 @@
 
 /* cleave annotate: writes a plan file, perhaps edited by hand, into its model. */
 
-enum { PLAN, OUTPUT, KEEP_IR, COMMON, N_OPTIONS = COMMON + 3 };
+enum { PLAN, OUTPUT, KEEP_IR, COMMON, N_OPTIONS = COMMON + CLI_N_COMMON };
 
 static const cli_option options[N_OPTIONS] = {
     [PLAN] = { .name = "--plan",

@@ -22,7 +22,7 @@ enum {
     KEEP,
     CONFIGS,
     COMMON,
-    N_OPTIONS = COMMON + 3
+    N_OPTIONS = COMMON + CLI_N_COMMON
 };
 
 #define DEVICES_MAX 64

@@ -6,7 +6,7 @@
 
 /* cleave clusters: which clusters there are, and what is known of one. */
 
-enum { CONFIGS, COMMON, N_OPTIONS = COMMON + 3 };
+enum { CONFIGS, COMMON, N_OPTIONS = COMMON + CLI_N_COMMON };
 
 static const cli_option options[N_OPTIONS] = {
     [CONFIGS] = CLI_CONFIGS_OPTION,

@@ -7,7 +7,7 @@
 
 /* cleave collect: shards into one model again. */
 
-enum { OUTPUT, COMMON, N_OPTIONS = COMMON + 3 };
+enum { OUTPUT, COMMON, N_OPTIONS = COMMON + CLI_N_COMMON };
 
 static const cli_option options[N_OPTIONS] = {
     [OUTPUT] = { .name = "--output",

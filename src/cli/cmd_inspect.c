@@ -7,7 +7,16 @@
 
 /* cleave inspect: what a model is, before any planning. */
 
-enum { BIND, CLUSTER, DEVICES, MEMORY, HEADROOM, CONFIGS, COMMON, N_OPTIONS = COMMON + 3 };
+enum {
+    BIND,
+    CLUSTER,
+    DEVICES,
+    MEMORY,
+    HEADROOM,
+    CONFIGS,
+    COMMON,
+    N_OPTIONS = COMMON + CLI_N_COMMON
+};
 
 static const cli_option options[N_OPTIONS] = {
     [BIND] = { .name = "--bind",

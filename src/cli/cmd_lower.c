@@ -7,7 +7,7 @@
 
 /* cleave lower: a plan as models that runtimes execute. */
 
-enum { FORM, OUTPUT, COLLECTIVES, WEIGHTS, COMMON, N_OPTIONS = COMMON + 3 };
+enum { FORM, OUTPUT, COLLECTIVES, WEIGHTS, COMMON, N_OPTIONS = COMMON + CLI_N_COMMON };
 
 /* In the order of cleave_form, cleave_collectives and cleave_weights. */
 static const char *const forms[] = { "stages", "devices", "emulate", "ort-options", "olive", NULL };

@@ -19,7 +19,7 @@ enum {
     OUTPUT,
     MPS,
     COMMON,
-    N_OPTIONS = COMMON + 3
+    N_OPTIONS = COMMON + CLI_N_COMMON
 };
 
 static const char *const objectives[] = { "throughput", "latency", "devices", NULL };

@@ -62,7 +62,7 @@ enum {
     OUTPUT_MODEL,
     NUM_PROCESSES,
     COMMON,
-    N_OPTIONS = COMMON + 3
+    N_OPTIONS = COMMON + CLI_N_COMMON
 };
 
 static const char *const objectives[] = { "latency", "throughput", "devices", NULL };

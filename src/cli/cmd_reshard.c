@@ -8,7 +8,7 @@
 
 /* cleave reshard: shards of one layout into those of another. */
 
-enum { LAYOUT, PLAN, DRY, KIND, MAX_FILE, OUTPUT, COMMON, N_OPTIONS = COMMON + 3 };
+enum { LAYOUT, PLAN, DRY, KIND, MAX_FILE, OUTPUT, COMMON, N_OPTIONS = COMMON + CLI_N_COMMON };
 
 static const char *const kinds[] = { "external", "safetensors", NULL };
 

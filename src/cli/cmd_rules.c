@@ -5,7 +5,7 @@
 
 /* cleave rules: which operators may be split over devices, and how. */
 
-enum { COMMON, N_OPTIONS = COMMON + 3 };
+enum { COMMON, N_OPTIONS = COMMON + CLI_N_COMMON };
 
 static const cli_option options[N_OPTIONS] = {
     CLI_COMMON_OPTIONS,

@@ -8,7 +8,7 @@
 
 /* cleave shard: cuts a model's weights into files, as a layout says. */
 
-enum { LAYOUT, PLAN, KIND, FILL, MAX_FILE, OUTPUT, COMMON, N_OPTIONS = COMMON + 3 };
+enum { LAYOUT, PLAN, KIND, FILL, MAX_FILE, OUTPUT, COMMON, N_OPTIONS = COMMON + CLI_N_COMMON };
 
 static const char *const kinds[] = { "external", "safetensors", "ranges", NULL };
 

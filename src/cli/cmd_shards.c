@@ -8,7 +8,16 @@
  * are hints, so what is wrong with them is listed, and is an error only with --check.
  */
 
-enum { CONFIGURATION, UNEVEN, TILES, CHECK, PROFILE, BIND, COMMON, N_OPTIONS = COMMON + 3 };
+enum {
+    CONFIGURATION,
+    UNEVEN,
+    TILES,
+    CHECK,
+    PROFILE,
+    BIND,
+    COMMON,
+    N_OPTIONS = COMMON + CLI_N_COMMON
+};
 
 static const char *const policies[] = { "refuse", "ceil", "balanced", NULL };
 

@@ -8,7 +8,7 @@
 
 /* cleave solve: chooses for each node of a strategy problem, with a bound. */
 
-enum { DEADLINE, GAP, JOBS, SEED, OUTPUT, COMMON, N_OPTIONS = COMMON + 3 };
+enum { DEADLINE, GAP, JOBS, SEED, OUTPUT, COMMON, N_OPTIONS = COMMON + CLI_N_COMMON };
 
 /* A cost of this stands for "never" (docs/formats/strategy.md). */
 #define NEVER 1e18

@@ -8,7 +8,7 @@
 
 /* cleave strip: takes annotations out again. */
 
-enum { ALL, OUTPUT, COMMON, N_OPTIONS = COMMON + 3 };
+enum { ALL, OUTPUT, COMMON, N_OPTIONS = COMMON + CLI_N_COMMON };
 
 static const cli_option options[N_OPTIONS] = {
     [ALL] = { .name = "--all",

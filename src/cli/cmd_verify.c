@@ -15,7 +15,17 @@
 
 /* cleave verify: does a plan compute what its model computes? */
 
-enum { INPUTS, SEED, ALL, PROOF_ONLY, RUNNER, CONFIGURATION, BIND, COMMON, N_OPTIONS = COMMON + 3 };
+enum {
+    INPUTS,
+    SEED,
+    ALL,
+    PROOF_ONLY,
+    RUNNER,
+    CONFIGURATION,
+    BIND,
+    COMMON,
+    N_OPTIONS = COMMON + CLI_N_COMMON
+};
 
 static const cli_option options[N_OPTIONS] = {
     [INPUTS] = { .name = "--inputs",

@@ -17,5 +17,7 @@ cleave_control cli_control(const cli *c)
     control.stop = on_stop;
     control.report = c->json ? CLEAVE_REPORT_JSON : CLEAVE_REPORT_TEXT;
     control.note = c->quiet ? NULL : cli_note;
+    control.report_columns = cli_columns();
+    control.report_colour = c->colour;
     return control;
 }

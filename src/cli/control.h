@@ -4,7 +4,8 @@
 
 #include "cli/cli.h"
 
-/* For calls of the library: stopped by signals, with notes unless c is quiet. */
+/* For calls of the library: stopped by signals, with notes unless c is quiet, reports as the
+ * terminal wants them. */
 cleave_control cli_control(const cli *c);
 
 #endif

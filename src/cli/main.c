@@ -104,6 +104,7 @@ static int run_command(cli *c, int argc, char **argv)
         return err.status == CLV_ENOMEM ? cli_nomem(c) : cli_usage(c, "%s", err.message);
     c->json = given(command, &args, "--json");
     c->quiet = given(command, &args, "--quiet");
+    c->colour = cli_wants_colour(value_of(command, &args, "--color"));
     return command->run(c, &args);
 }
 

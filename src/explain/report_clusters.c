@@ -169,10 +169,10 @@ static void put_head(clv_text *text, const clv_described_cluster *c)
     clv_text_printf(text, "\nfile: %s\n\n", clv_cell_name(text, c->file));
 }
 
-clv_status clv_report_clusters(const clv_cluster_list *list, clv_arena *arena,
+clv_status clv_report_clusters(const clv_cluster_list *list, clv_text_form form, clv_arena *arena,
                                const char **ret_text, clv_error *err)
 {
-    clv_text text = { .arena = arena };
+    clv_text text = { .arena = arena, .form = form };
     if (list->details)
         put_head(&text, &list->at[0]);
     put_clusters(&text, list);
@@ -180,7 +180,9 @@ clv_status clv_report_clusters(const clv_cluster_list *list, clv_arena *arena,
     if (list->details)
         put_details(&text, &list->at[0]);
     if (list->n_wrong > 0)
-        clv_text_printf(&text, "%snot valid: %d\n", list->n ? "\n" : "", (int)list->n_wrong);
+        clv_text_printf(&text, "%s%snot valid: %d%s\n", list->n ? "\n" : "",
+                        clv_tone_begin(&text, CLV_TONE_BAD), (int)list->n_wrong,
+                        clv_tone_end(&text));
     for (int32_t i = 0; i < list->n_wrong; i++)
         clv_text_printf(&text, "  %s\n", clv_cell_name(&text, list->wrong[i].why));
     const char *shown = clv_text_end(&text);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/units.h"
@@ -253,6 +254,18 @@ static void put_states(const clv_plan *plan, clv_text *text)
     clv_text_printf(text, "\n");
 }
 
+#define USED_NEARLY 0.95 /* from here on it deserves a look */
+
+static const char *cell_used(clv_text *text, double used)
+{
+    char shown[32];
+
+    snprintf(shown, sizeof shown, "%.1f %%", 100 * used);
+    if (used > USED_NEARLY)
+        return clv_toned(text, used > 1 ? CLV_TONE_BAD : CLV_TONE_LOOK, clv_text_keep(text, shown));
+    return clv_text_keep(text, shown);
+}
+
 void clv_report_memory(const clv_plan *plan, clv_text *text)
 {
     static const char *const titles[] = { "memory", ">weights", ">activations", ">workspace",
@@ -280,11 +293,8 @@ void clv_report_memory(const clv_plan *plan, clv_text *text)
             continue;
         if (d->capacity_bytes > 0)
             capacity = clv_cell_memory(text, d->capacity_bytes);
-        if (d->capacity_bytes > 0 && d->peak_bytes >= 0) {
-            used = clv_arena_printf(text->arena, "%.1f %%",
-                                    100 * (double)d->peak_bytes / (double)d->capacity_bytes);
-            text->failed |= !used;
-        }
+        if (d->capacity_bytes > 0 && d->peak_bytes >= 0)
+            used = cell_used(text, (double)d->peak_bytes / (double)d->capacity_bytes);
         clv_table_row(&table, text,
                       (const char *[]){ clv_report_devices_name(plan, i, text),
                                         clv_cell_memory(text, d->weight_bytes),

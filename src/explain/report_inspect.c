@@ -9,7 +9,7 @@
 #define ROWS_SHOWN    8 /* of tables whose rest is in the JSON form */
 #define NAMES_SHOWN   5
 #define SYMBOLS_SHOWN 12
-#define NAME_WIDTH    50 /* of an input or output */
+#define TYPE_WIDTH    30 /* left for the type of an input or output */
 
 typedef struct {
     const clv_inspection *in;
@@ -50,8 +50,8 @@ static void put_ends(report *r, const char *title, const clv_tensor *at, int32_t
     const char *names[ROWS_SHOWN];
 
     for (int32_t i = 0; i < shown; i++) {
-        names[i] =
-            clv_cell_str_cut(&r->text, clv_tensor_at(r->in->model->main, at[i])->name, NAME_WIDTH);
+        names[i] = clv_cell_str_cut(&r->text, clv_tensor_at(r->in->model->main, at[i])->name,
+                                    clv_text_columns(&r->text) - TYPE_WIDTH);
         width = clv_show_width(names[i]) > width ? clv_show_width(names[i]) : width;
     }
     clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
@@ -119,7 +119,8 @@ static void put_room(report *r, const clv_state_growth *growths, int32_t n)
                     c->n_devices == 1 ? "" : "s", clv_cell_short(&r->text, c->name),
                     clv_show_bytes(size, room.capacity_bytes));
     if (left < 0)
-        clv_text_printf(&r->text, ", less than the weights\n");
+        clv_text_printf(&r->text, ", %s\n",
+                        clv_toned(&r->text, CLV_TONE_BAD, "less than the weights"));
     else if (room.tokens >= 0)
         clv_text_printf(&r->text, ": the weights, and at most %" PRId64 " tokens\n", room.tokens);
     else
@@ -179,7 +180,7 @@ static void put_without_flops(report *r, const clv_type_count *at, int32_t n)
                                             (int)at[i].count, i + 1 < n ? "," : "");
         r->text.failed |= !word;
         int32_t width = word ? clv_show_width(word) + 1 : 0;
-        bool wraps = i > 0 && column + width > CLV_REPORT_WIDTH;
+        bool wraps = i > 0 && column + width > clv_text_columns(&r->text);
         clv_text_printf(&r->text, "%s%s", wraps ? "\n  " : " ", word ? word : "");
         column = (wraps ? 1 : column) + width;
     }
@@ -219,7 +220,8 @@ static clv_status put_types(report *r, clv_error *err)
 
 static void put_name(report *r, clv_str name)
 {
-    clv_text_printf(&r->text, "  %s\n", clv_cell_str_cut(&r->text, name, CLV_REPORT_WIDTH - 2));
+    clv_text_printf(&r->text, "  %s\n",
+                    clv_cell_str_cut(&r->text, name, clv_text_columns(&r->text) - 2));
 }
 
 static void put_ops(report *r, const char *title, const clv_op *at, int32_t n)
@@ -299,11 +301,11 @@ static void put_subgraphs(report *r)
     clv_table_write(&table, text);
 }
 
-clv_status clv_report_inspect(const clv_inspection *in, clv_arena *arena, const char **ret_text,
-                              clv_error *err)
+clv_status clv_report_inspect(const clv_inspection *in, clv_text_form form, clv_arena *arena,
+                              const char **ret_text, clv_error *err)
 {
     const clv_graph *g = in->model->main;
-    report r = { .in = in, .text = { .arena = arena } };
+    report r = { .in = in, .text = { .arena = arena, .form = form } };
 
     put_head(&r);
     put_ends(&r, "inputs", g->inputs, g->n_inputs);

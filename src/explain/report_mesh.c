@@ -20,7 +20,7 @@ static void put_phrase(clv_text *text, const char *phrase, int32_t *column)
 
     if (*column == label) {
         clv_text_printf(text, "%s", phrase);
-    } else if (*column + n + 3 <= CLV_REPORT_WIDTH) { /* and a comma behind it */
+    } else if (*column + n + 3 <= clv_text_columns(text)) { /* and a comma behind it */
         clv_text_printf(text, ", %s", phrase);
         n += 2;
     } else {

@@ -71,7 +71,7 @@ static void put_head(report *r)
     const char *cluster = r->plan->cluster ? r->plan->cluster : "?";
     int32_t model_width = clv_show_width(clv_cell_name(&r->text, model));
     int32_t cluster_width = clv_show_width(clv_cell_name(&r->text, cluster));
-    int32_t room = CLV_REPORT_WIDTH - (int32_t)strlen(" on :");
+    int32_t room = clv_text_columns(&r->text) - (int32_t)strlen(" on :");
     bool apart = model_width + cluster_width + 1 + clv_show_width(end) > room;
 
     if (cluster_width > room - model_width && cluster_width > room / 2)
@@ -79,7 +79,8 @@ static void put_head(report *r)
     clv_text_printf(&r->text, "%s on %s:%s%s\n",
                     clv_cell_str_cut(&r->text, clv_str_of(model), room - cluster_width),
                     clv_cell_str_cut(&r->text, clv_str_of(cluster), cluster_width),
-                    apart ? "\n" : " ", end);
+                    apart ? "\n" : " ",
+                    clv_toned(&r->text, fits(r->plan) ? CLV_TONE_GOOD : CLV_TONE_BAD, end));
 }
 
 /* Why the search stopped, for people. NULL: a word that is not ours. */
@@ -109,12 +110,14 @@ static void put_bound(report *r)
     const char *by_pace = is_share ? "time a micro-batch" : "time between runs";
     const char *measure = p->objective == CLV_THROUGHPUT ? by_pace : "latency";
     double gap = clv_plan_gap(p), percent = ceil(gap * 1e4) / 1e2;
+    bool is_wide = gap > CLV_GAP_WIDE;
 
     if (gap >= 0)
-        clv_text_printf(&r->text, "bound       no %s has less %s than %s; gap %.*f %%\n",
+        clv_text_printf(&r->text, "bound       no %s has less %s than %s; %sgap %.*f %%%s\n",
                         p->n_axes > 0 ? "plan with the meshes tried" : "cut of these units",
-                        measure, clv_show_time((char[32]){ 0 }, p->bound_ns), gap > 0 ? 2 : 0,
-                        percent);
+                        measure, clv_show_time((char[32]){ 0 }, p->bound_ns),
+                        is_wide ? clv_tone_begin(&r->text, CLV_TONE_LOOK) : "", gap > 0 ? 2 : 0,
+                        percent, is_wide ? clv_tone_end(&r->text) : "");
     else if (fits(p) && p->stopped)
         clv_text_printf(&r->text, "bound       not known\n");
 }
@@ -284,8 +287,9 @@ static void put_names(report *r, const char *title, const char *const *names, in
         return;
     clv_text_printf(&r->text, "%s: %d\n", title, (int)n);
     for (int32_t i = 0; i < n && i < NAMES_SHOWN; i++)
-        clv_text_printf(&r->text, "  %s\n",
-                        clv_cell_str_cut(&r->text, clv_str_of(names[i]), CLV_REPORT_WIDTH - 2));
+        clv_text_printf(
+            &r->text, "  %s\n",
+            clv_cell_str_cut(&r->text, clv_str_of(names[i]), clv_text_columns(&r->text) - 2));
     if (n > NAMES_SHOWN)
         clv_text_printf(&r->text, "  ... and %d more\n", (int)(n - NAMES_SHOWN));
 }
@@ -415,32 +419,35 @@ static void put_success(report *r)
 static void put_failure(report *r)
 {
     const clv_plan *p = r->plan;
+    const char *bad = clv_tone_begin(&r->text, CLV_TONE_BAD), *end = clv_tone_end(&r->text);
 
     if (p->outcome == CLV_FAILED) { /* says nothing of whether the model fits */
-        clv_text_printf(&r->text, "[Failed] The compiler did not accept any candidate\n");
+        clv_text_printf(&r->text, "%s[Failed] The compiler did not accept any candidate%s\n", bad,
+                        end);
         put_sharding_nodes(r);
         return;
     }
     if (p->outcome == CLV_INFEASIBLE) {
-        clv_text_printf(&r->text, "[Failed] %s\n",
+        clv_text_printf(&r->text, "%s[Failed] %s%s\n", bad,
                         p->conflict ? clv_cell_name(&r->text, p->conflict)
-                                    : "The rules contradict each other");
+                                    : "The rules contradict each other",
+                        end);
         put_sharding_nodes(r);
         return;
     }
-    clv_text_printf(&r->text, "[Failed] The model cannot be sharded into %d device%s\n",
-                    (int)p->n_devices, p->n_devices == 1 ? "" : "s");
+    clv_text_printf(&r->text, "%s[Failed] The model cannot be sharded into %d device%s%s\n", bad,
+                    (int)p->n_devices, p->n_devices == 1 ? "" : "s", end);
     put_sharding_nodes(r);
     clv_text_printf(
-        &r->text, "[Failed] Out of memory: device %d (%s) lacks %s (%" PRId64 " bytes)\n",
+        &r->text, "%s[Failed] Out of memory: device %d (%s) lacks %s (%" PRId64 " bytes)%s\n", bad,
         (int)p->short_device, clv_cell_short(&r->text, p->devices[p->short_device].name),
-        clv_show_bytes((char[32]){ 0 }, p->short_bytes), p->short_bytes);
+        clv_show_bytes((char[32]){ 0 }, p->short_bytes), p->short_bytes, end);
 }
 
-clv_status clv_report_plan(const clv_plan *plan, bool poprt, clv_arena *arena,
+clv_status clv_report_plan(const clv_plan *plan, clv_text_form form, bool poprt, clv_arena *arena,
                            const char **ret_text, clv_error *err)
 {
-    report r = { .plan = plan, .text = { .arena = arena } };
+    report r = { .plan = plan, .text = { .arena = arena, .form = form } };
 
     put_head(&r);
     clv_report_copies(plan, &r.text);

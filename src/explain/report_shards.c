@@ -227,6 +227,12 @@ static void put_moves(report *r)
     }
 }
 
+static void put_title(report *r, clv_tone tone, const char *title, int32_t n)
+{
+    clv_text_printf(&r->text, "\n%s%s: %d%s\n", clv_tone_begin(&r->text, tone), title, (int)n,
+                    clv_tone_end(&r->text));
+}
+
 static void put_remarks(report *r, const char *title, const clv_shard_remark *at, int32_t n)
 {
     if (n == 0)
@@ -244,7 +250,7 @@ static void put_wrong(report *r)
 
     if (list->n_wrong == 0)
         return;
-    clv_text_printf(&r->text, "\nwrong: %d\n", (int)list->n_wrong);
+    put_title(r, CLV_TONE_BAD, "wrong", list->n_wrong);
     for (int32_t i = 0; i < list->n_faults; i++)
         clv_text_printf(&r->text, "  %s\n", show(r, list->faults[i]));
     for (int32_t i = 0; i < list->n_nodes; i++) {
@@ -277,10 +283,10 @@ static void put_sums(report *r)
             (int)list->n_in_bodies, (int)list->n_in_functions);
 }
 
-clv_status clv_report_shards(const clv_shard_list *list, clv_arena *arena, const char **ret_text,
-                             clv_error *err)
+clv_status clv_report_shards(const clv_shard_list *list, clv_text_form form, clv_arena *arena,
+                             const char **ret_text, clv_error *err)
 {
-    report r = { .list = list, .text = { .arena = arena } };
+    report r = { .list = list, .text = { .arena = arena, .form = form } };
     int32_t at = 0;
 
     clv_text_printf(&r.text, "%s\n", show(&r, list->model_name));

@@ -8,10 +8,11 @@
 #define CLV_EXPLAIN_REPORT_SHARDS_H
 
 #include "explain/shard_list.h"
+#include "explain/text.h"
 
 /* The text lives in the arena. CLV_ENOMEM only. O(shards). */
-clv_status clv_report_shards(const clv_shard_list *list, clv_arena *arena, const char **ret_text,
-                             clv_error *err);
+clv_status clv_report_shards(const clv_shard_list *list, clv_text_form form, clv_arena *arena,
+                             const char **ret_text, clv_error *err);
 
 /* "refuse", "ceil", "balanced" */
 const char *clv_uneven_word(clv_uneven_policy policy);

@@ -7,7 +7,7 @@
 
 #define GAP        2
 #define NAME_LEAST 8  /* the first column is never cut below this */
-#define WORD_MOST  14 /* the other columns of words are cut to this */
+#define WORD_MOST  14 /* the other columns of words are cut to this in the usual width */
 
 static const char *cell_text(const char *cell) { return cell ? cell : "-"; }
 
@@ -26,9 +26,15 @@ static bool is_heading(const clv_table *t, const char *const *cells)
     return true;
 }
 
-static void find_widths(const clv_table *t, int32_t *width)
+/* What is more than the report's usual width goes to the first column and the others alike. */
+static int32_t word_most(int32_t columns)
 {
-    int32_t total = -GAP;
+    return columns > CLV_REPORT_WIDTH ? WORD_MOST + (columns - CLV_REPORT_WIDTH) / 2 : WORD_MOST;
+}
+
+static void find_widths(const clv_table *t, int32_t columns, int32_t *width)
+{
+    int32_t total = -GAP, most = word_most(columns);
 
     for (int32_t c = 0; c < t->n_columns; c++) {
         bool right = is_to_the_right(t->titles[c]);
@@ -38,11 +44,13 @@ static void find_widths(const clv_table *t, int32_t *width)
             int32_t w = is_heading(t, cells) ? 0 : clv_show_width(cell_text(cells[c]));
             width[c] = w > width[c] ? w : width[c];
         }
-        if (c > 0 && !right && width[c] > WORD_MOST && !t->whole_names)
-            width[c] = WORD_MOST;
+        if (c > 0 && !right && width[c] > most && !t->whole_names)
+            width[c] = most;
         total += width[c] + GAP;
     }
-    int32_t over = total - CLV_REPORT_WIDTH;
+    if (columns < CLV_REPORT_WIDTH && total - width[0] + NAME_LEAST > columns)
+        columns = CLV_REPORT_WIDTH; /* too narrow for the numbers: cut names would not help */
+    int32_t over = total - columns;
     if (over > 0 && width[0] > NAME_LEAST)
         width[0] = width[0] - over > NAME_LEAST ? width[0] - over : NAME_LEAST;
 }
@@ -72,7 +80,6 @@ static void put_row(const clv_table *t, clv_text *text, const int32_t *width,
         if (!last)
             add_spaces(text, (right || pad < 0 ? 0 : pad) + GAP);
     }
-    clv_text_add(text, "\n", 1);
 }
 
 clv_table clv_table_of(const char *const *titles, int32_t n_columns)
@@ -100,8 +107,10 @@ void clv_table_write(const clv_table *table, clv_text *text)
 
     if (text->failed)
         return;
-    find_widths(table, width);
+    find_widths(table, clv_text_columns(text), width);
+    clv_text_printf(text, "%s", clv_tone_begin(text, CLV_TONE_HEAD));
     put_row(table, text, width, table->titles);
+    clv_text_printf(text, "%s\n", clv_tone_end(text));
     for (int32_t r = 0; r < table->n_rows; r++) {
         const char *cells[CLV_TABLE_COLUMNS_MAX];
         memcpy(cells, row_at(table, r), (size_t)table->n_columns * sizeof *cells);
@@ -112,7 +121,9 @@ void clv_table_write(const clv_table *table, clv_text *text)
             clv_text_printf(text, "%s\n", first);
             cells[0] = "";
         }
-        if (!heading)
-            put_row(table, text, width, cells);
+        if (heading)
+            continue;
+        put_row(table, text, width, cells);
+        clv_text_add(text, "\n", 1);
     }
 }

@@ -1,6 +1,6 @@
 /* table.h - rows of cells in columns as wide as they need, for people.
  *
- * A table that would be wider than CLV_REPORT_WIDTH has the words of its first column cut in the
+ * A table that would be wider than the text's columns has the words of its first column cut in the
  * middle; words of other columns are always short. Where names must be whole, nothing is cut: a
  * name that is too wide for the first column has a line of its own above its row.
  */

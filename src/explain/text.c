@@ -9,12 +9,16 @@
 
 static bool starts_character(char c) { return ((unsigned char)c & 0xc0) != 0x80; }
 
+/* Names have no ESC: clv_show() writes \x1b for it. */
 static int32_t width_of(const char *text, const char *end)
 {
     int32_t n = 0;
 
-    for (; text < end; text++)
-        n += starts_character(*text);
+    for (; text < end; text++) {
+        while (text < end && *text == '\x1b')
+            text += strcspn(text, "m") + 1;
+        n += text < end && starts_character(*text);
+    }
     return n;
 }
 
@@ -74,7 +78,7 @@ void clv_text_wrapped(clv_text *text, int32_t indent, const char *words)
     for (const char *word = words; *word;) {
         const char *end = word + strcspn(word, " ");
         int32_t width = width_of(word, end);
-        if (word > words && column + 1 + width > CLV_REPORT_WIDTH) {
+        if (word > words && column + 1 + width > clv_text_columns(text)) {
             clv_text_printf(text, "\n%*s", (int)indent, "");
             column = indent;
         } else if (word > words) {
@@ -90,7 +94,7 @@ void clv_text_wrapped(clv_text *text, int32_t indent, const char *words)
 
 void clv_text_labelled(clv_text *text, const char *label, const char *fmt, ...)
 {
-    clv_text words = { .arena = text->arena };
+    clv_text words = { .arena = text->arena, .form = text->form };
     va_list args;
 
     va_start(args, fmt);
@@ -141,6 +145,29 @@ const char *clv_show_name_cut(clv_arena *arena, clv_str name, int32_t columns)
     const char *head_end = skip_characters(shown, head);
     return clv_arena_printf(arena, "%.*s...%s", (int)(head_end - shown), shown,
                             skip_characters(shown, width - tail));
+}
+
+/* -- tones -- */
+
+const char *clv_tone_begin(const clv_text *text, clv_tone tone)
+{
+    static const char *const begins[] = { [CLV_TONE_HEAD] = "\x1b[1m",
+                                          [CLV_TONE_GOOD] = "\x1b[32m",
+                                          [CLV_TONE_LOOK] = "\x1b[33m",
+                                          [CLV_TONE_BAD] = "\x1b[31m" };
+    return text->form.colour ? begins[tone] : "";
+}
+
+const char *clv_tone_end(const clv_text *text) { return text->form.colour ? "\x1b[0m" : ""; }
+
+const char *clv_toned(clv_text *text, clv_tone tone, const char *words)
+{
+    if (!text->form.colour)
+        return words;
+    const char *toned = clv_arena_printf(text->arena, "%s%s%s", clv_tone_begin(text, tone), words,
+                                         clv_tone_end(text));
+    text->failed |= !toned;
+    return toned ? toned : "";
 }
 
 /* -- cells -- */

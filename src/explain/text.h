@@ -14,12 +14,40 @@
 /* Columns of a report; only sentences and names that must be exact go over it. */
 #define CLV_REPORT_WIDTH 80
 
+/* How a report is to look; zeros: as in a file. */
+typedef struct {
+    int32_t columns; /* 0: CLV_REPORT_WIDTH */
+    bool colour;     /* with the escape sequences of terminals */
+} clv_text_form;
+
 typedef struct {
     clv_arena *arena;
+    clv_text_form form;
     char *at; /* NUL-terminated when n > 0 */
     size_t n, cap;
     bool failed;
 } clv_text;
+
+static inline int32_t clv_text_columns(const clv_text *text)
+{
+    return text->form.columns > 0 ? text->form.columns : CLV_REPORT_WIDTH;
+}
+
+/* What a part of a text is to a reader who skims it. */
+typedef enum {
+    CLV_TONE_HEAD, /* of a table */
+    CLV_TONE_GOOD,
+    CLV_TONE_LOOK, /* deserves a look */
+    CLV_TONE_BAD
+} clv_tone;
+/* What begins a tone, and what ends any; "" where the form has no colour. */
+const char *clv_tone_begin(const clv_text *text, clv_tone tone);
+const char *clv_tone_end(const clv_text *text);
+/* From here on the gap of a solution deserves a look. */
+#define CLV_GAP_WIDE 0.05
+/* Words in a tone, in the text's arena; as they are where the form has no colour, "" marks the text
+ * as failed. Not for cells of words: a table escapes what is in them. */
+const char *clv_toned(clv_text *text, clv_tone tone, const char *words);
 
 /* Add to the end of the text. Amortised O(n). */
 void clv_text_add(clv_text *text, const char *bytes, size_t n);
@@ -40,7 +68,7 @@ const char *clv_show_name(clv_arena *arena, clv_str name);
 /* Like it, what is behind the first third replaced by "..." where it has more than columns (at
  * least 5) characters. */
 const char *clv_show_name_cut(clv_arena *arena, clv_str name, int32_t columns);
-/* Characters of valid UTF-8. */
+/* Columns of valid UTF-8: its characters, without the escape sequences of tones. */
 int32_t clv_show_width(const char *text);
 
 /* -- numbers and names in the text's arena, as cells of a table (table.h) or words of a line -- */

@@ -141,6 +141,12 @@ typedef struct {
      * reports may be long: only this is made, and the other is NULL. Reports of other calls have
      * both. */
     cleave_report_form report;
+    /* Of the text of reports: how many columns their tables have, 40 to 1000; 0: 80. Names are cut
+     * so that tables fit; sentences may be longer. */
+    int report_columns;
+    /* Not 0: text of reports has the escape sequences by which terminals show colours (ECMA-48):
+     * whether a plan fits, heads of tables, and numbers that deserve a look. */
+    int report_colour;
 } cleave_control;
 
 static inline void cleave_control_init(cleave_control *control)

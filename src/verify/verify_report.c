@@ -123,10 +123,10 @@ static void add_form(page *p, const clv_verified_form *f)
                         shown(p, clv_op_at(g, op)->label), CLV_STR_ARG(clv_op_at(g, op)->type));
 }
 
-clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const char **ret,
-                           clv_error *err)
+clv_status clv_verify_text(const clv_verify_result *r, clv_text_form form, clv_arena *arena,
+                           const char **ret, clv_error *err)
 {
-    page p = { .text = { .arena = arena }, .r = r };
+    page p = { .text = { .arena = arena, .form = form }, .r = r };
     const char *sentence;
     CLV_TRY(clv_verdict_sentence(r, arena, &sentence, err));
     clv_text_printf(&p.text, "%s with its plan for %d device%s\n\n", r->model_name,
@@ -148,8 +148,11 @@ clv_status clv_verify_text(const clv_verify_result *r, clv_arena *arena, const c
         add_form(&p, &r->form[i]);
     if (r->original_fault && r->n_forms > 0)
         clv_text_printf(&p.text, "original  %s\n", said(&p, r->original_fault));
-    clv_text_printf(&p.text, "\n%c%s.\n", toupper((unsigned char)sentence[0]),
-                    said(&p, sentence + 1));
+    clv_verify_verdict verdict = clv_verdict_of(r);
+    bool is_good = verdict == CLV_VERDICT_AGREES || verdict == CLV_VERDICT_PROVEN;
+    clv_text_printf(
+        &p.text, "\n%s%c%s.%s\n", clv_tone_begin(&p.text, is_good ? CLV_TONE_GOOD : CLV_TONE_BAD),
+        toupper((unsigned char)sentence[0]), said(&p, sentence + 1), clv_tone_end(&p.text));
     const char *text = clv_text_end(&p.text);
     if (!text)
         return clv_fail_nomem(err, WHAT);

@@ -177,6 +177,7 @@ Test(options, whole_numbers_out_of_range_are_refused)
         { LOWER(weights), 3 },
         { CALIBRATE(devices), 65 },
         { CONTROL(report), 3 },
+        { CONTROL(report_columns), 39 },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const int wrong[] = { -1, INT32_MIN, cases[i].after, cases[i].after ? 77777777 : 0 };

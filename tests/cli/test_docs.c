@@ -154,6 +154,7 @@ Test(docs, the_completion_knows_clusters_and_choices_in_both_spellings)
     completes("shards --uneven=", "--uneven=refuse --uneven=ceil --uneven=balanced\n");
     completes("plan --search d", "default documented\n");
     completes("lower --form e", "emulate\n");
+    completes("plan --color a", "auto always\n");
     completes("lower --weights=s", "--weights=safetensors\n");
 }
 

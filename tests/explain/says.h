@@ -11,7 +11,8 @@ static inline const char *plan_report(clv_arena *arena, const clv_plan *plan)
 {
     const char *ret = NULL;
     clv_error err;
-    cr_assert_eq(clv_report_plan(plan, true, arena, &ret, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_report_plan(plan, (clv_text_form){ 0 }, true, arena, &ret, &err), CLV_OK, "%s",
+                 err.message);
     return ret;
 }
 

@@ -71,7 +71,7 @@ static const char *report(bool json)
     const char *ret = NULL;
     clv_error err;
     clv_status s = json ? clv_report_inspect_json(&in, arena, &ret, &err)
-                        : clv_report_inspect(&in, arena, &ret, &err);
+                        : clv_report_inspect(&in, (clv_text_form){ 0 }, arena, &ret, &err);
     cr_assert_eq(s, CLV_OK, "%s", err.message);
     return ret;
 }
@@ -147,7 +147,7 @@ Test(report_inspect, survives_running_out_of_memory_anywhere)
             if (!small)
                 continue;
             s = json ? clv_report_inspect_json(&in, small, &ret, NULL)
-                     : clv_report_inspect(&in, small, &ret, NULL);
+                     : clv_report_inspect(&in, (clv_text_form){ 0 }, small, &ret, NULL);
             cr_assert(s == CLV_OK || (s == CLV_ENOMEM && !ret));
             clv_arena_free(small);
         }

@@ -72,6 +72,39 @@ Test(report_plan, shows_a_line_for_each_device_in_use)
     says_not("gpu2");
 }
 
+static const char *coloured(void)
+{
+    const char *ret = NULL;
+    clv_error err;
+    cr_assert_eq(clv_report_plan(&plan, (clv_text_form){ .colour = true }, arena, &ret, &err),
+                 CLV_OK);
+    return ret;
+}
+
+/* The gap is 1 - bound / latency. */
+Test(report_plan, colours_what_deserves_a_look)
+{
+    plan.bound_ns = 2600000;
+    expect_words(coloured(),
+                 "vit.onnx on dgx-h100: \x1b[32mfits 2 of 3 devices in 2 stages\x1b[0m");
+    expect_words(coloured(), "\n\x1b[1mdevice  kind ");
+    expect_words(coloured(), "  50.0 %\n");
+    expect_words(coloured(), "; gap 4.16 %\n");
+    plan.bound_ns = 2500000;
+    devices[0].peak_bytes = 1220 << 20;
+    expect_words(coloured(), "; \x1b[33mgap 7.85 %\x1b[0m\n");
+    expect_words(coloured(), "  \x1b[33m95.3 %\x1b[0m\n");
+    plan.outcome = CLV_OOM;
+    devices[0].peak_bytes = 1408 << 20;
+    expect_words(coloured(), "  \x1b[31m110.0 %\x1b[0m\n");
+    expect_words(coloured(),
+                 "\x1b[31mcannot be sharded into 3 devices; the best plan so far:\x1b[0m");
+    expect_words(coloured(), "\x1b[31m[Failed] Out of memory: device 0 (gpu0) lacks ");
+    plan.outcome = CLV_INFEASIBLE;
+    expect_words(coloured(), "\n\x1b[31m[Failed] The rules contradict each other\x1b[0m\n");
+    expect_no_words(text(), "\x1b");
+}
+
 /* covers: B.031 B.043 B.044 */
 Test(report_plan, names_the_sharding_nodes_of_each_device_but_the_last)
 {
@@ -316,7 +349,7 @@ Test(report_plan, survives_running_out_of_memory_anywhere)
         const char *ret = NULL;
         if (!small)
             continue;
-        s = clv_report_plan(&plan, true, small, &ret, NULL);
+        s = clv_report_plan(&plan, (clv_text_form){ 0 }, true, small, &ret, NULL);
         cr_assert(s == CLV_OK || (s == CLV_ENOMEM && !ret));
         clv_arena_free(small);
     }

@@ -80,6 +80,62 @@ Test(text, a_table_of_whole_names_cuts_none)
     cr_expect_str_eq(clv_text_end(&t), wanted);
 }
 
+/* What a table of a long name has to be at so many columns. */
+static void expect_row(int32_t columns, const char *wanted)
+{
+    static const char *const titles[] = { "name", "word", ">n" };
+    clv_table table = clv_table_of(titles, 3);
+    clv_text t = { .arena = arena, .form = { .columns = columns } };
+    clv_table_row(
+        &table, &t,
+        (const char *[]){ "0123456789012345678901234567890123456789012345678901234567890123456789",
+                          "a word of 24 characters.", "1" });
+    clv_table_write(&table, &t);
+    const char *row = strchr(clv_text_end(&t), '\n') + 1;
+    cr_expect_str_eq(row, wanted, "%d columns: %s", (int)columns, row);
+}
+
+Test(text, a_table_fits_its_columns)
+{
+    expect_row(60, "012345678901...45678901234567890123456789  a w...racters.  1\n");
+    expect_row(
+        80, "0123456789012345678...123456789012345678901234567890123456789  a w...racters.  1\n");
+    expect_row(
+        0, "0123456789012345678...123456789012345678901234567890123456789  a w...racters.  1\n");
+    expect_row(120, "0123456789012345678901234567890123456789012345678901234567890123456789  "
+                    "a word of 24 characters.  1\n");
+}
+
+/* Cutting names does not help where numbers alone are wider. */
+Test(text, a_table_of_many_numbers_is_cut_as_if_it_had_80_columns)
+{
+    static const char *const titles[] = { "name", ">some number", ">some number", ">some number" };
+    clv_table table = clv_table_of(titles, 4);
+    clv_text t = { .arena = arena, .form = { .columns = 46 } };
+    clv_table_row(&table, &t, (const char *[]){ "a name of 24 characters.", "1", "2", "3" });
+    clv_table_write(&table, &t);
+    cr_expect(strstr(clv_text_end(&t), "\na name of 24 characters.  "), "%s", t.at);
+}
+
+Test(text, tones_are_there_in_colour_only_and_have_no_width)
+{
+    static const char *const titles[] = { "name", ">used" };
+    for (int colour = 0; colour < 2; colour++) {
+        clv_table table = clv_table_of(titles, 2);
+        clv_text t = { .arena = arena, .form = { .colour = colour } };
+        clv_table_row(&table, &t, (const char *[]){ "a", clv_toned(&t, CLV_TONE_BAD, "120 %") });
+        clv_table_row(&table, &t, (const char *[]){ "b", "5 %" });
+        clv_table_write(&table, &t);
+        cr_expect_str_eq(clv_text_end(&t), colour ? "\x1b[1mname   used\x1b[0m\n"
+                                                    "a     \x1b[31m120 %\x1b[0m\n"
+                                                    "b       5 %\n"
+                                                  : "name   used\n"
+                                                    "a     120 %\n"
+                                                    "b       5 %\n");
+    }
+    cr_expect_eq(clv_show_width("\x1b[1m\x1b[31m\xc3\xa9\x1b[0m"), 1);
+}
+
 Test(text, lines_are_cut_at_spaces)
 {
     clv_text t = { .arena = arena }, none = { .arena = arena };

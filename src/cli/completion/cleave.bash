@@ -37,22 +37,22 @@ _cleave() {
     plan)
         options="--cluster --devices --memory --headroom --bind --objective --optimal_perf --first-fit --search
             --sharding-nodes --constraints --jobs --max-candidates --deadline --gap --microbatches --mesh --max-tp --stages --copies --worth --alternatives --data-parallel --overlap --runtime --weights --kv --backward --compiler --compiler-timeout --configs --output --no-output
-            --plan-out --input_model --num_ipus --output_model --num_processes --json --quiet --help"
+            --plan-out --input_model --num_ipus --output_model --num_processes --color --json --quiet --help"
         ;;
-    inspect) options="--bind --cluster --devices --memory --headroom --configs --json --quiet --help" ;;
-    shards) options="--configuration --uneven --tiles --check --profile --bind --json --quiet --help" ;;
-    annotate) options="--plan --output --keep-ir --json --quiet --help" ;;
-    strip) options="--all --output --json --quiet --help" ;;
-    verify) options="--inputs --seed --all --proof-only --runner --configuration --bind --json --quiet --help" ;;
-    shard) options="--layout --plan --weights --fill --max-file-size --output --json --quiet --help" ;;
-    reshard) options="--layout --plan --dry-run --weights --max-file-size --output --json --quiet --help" ;;
-    collect) options="--output --json --quiet --help" ;;
-    calibrate) options="--runner --output --devices --measured --score --device --source --date --library --keep --configs --json --quiet --help" ;;
-    lower) options="--form --output --collectives --weights --json --quiet --help" ;;
-    place) options="--objective --contiguous --free --max-load --deadline --gap --seed --output --mps --json --quiet --help" ;;
-    solve) options="--deadline --gap --jobs --seed --output --json --quiet --help" ;;
-    rules) options="--json --quiet --help" ;;
-    clusters) options="--configs --json --quiet --help" ;;
+    inspect) options="--bind --cluster --devices --memory --headroom --configs --color --json --quiet --help" ;;
+    shards) options="--configuration --uneven --tiles --check --profile --bind --color --json --quiet --help" ;;
+    annotate) options="--plan --output --keep-ir --color --json --quiet --help" ;;
+    strip) options="--all --output --color --json --quiet --help" ;;
+    verify) options="--inputs --seed --all --proof-only --runner --configuration --bind --color --json --quiet --help" ;;
+    shard) options="--layout --plan --weights --fill --max-file-size --output --color --json --quiet --help" ;;
+    reshard) options="--layout --plan --dry-run --weights --max-file-size --output --color --json --quiet --help" ;;
+    collect) options="--output --color --json --quiet --help" ;;
+    calibrate) options="--runner --output --devices --measured --score --device --source --date --library --keep --configs --color --json --quiet --help" ;;
+    lower) options="--form --output --collectives --weights --color --json --quiet --help" ;;
+    place) options="--objective --contiguous --free --max-load --deadline --gap --seed --output --mps --color --json --quiet --help" ;;
+    solve) options="--deadline --gap --jobs --seed --output --color --json --quiet --help" ;;
+    rules) options="--color --json --quiet --help" ;;
+    clusters) options="--configs --color --json --quiet --help" ;;
     help) options="plan inspect shards annotate strip lower verify shard reshard collect calibrate place solve rules clusters --help" ;;
     *) return ;;
     esac
@@ -86,6 +86,10 @@ _cleave() {
         ;;
     --weights)
         _cleave_words "external safetensors ranges"
+        return
+        ;;
+    --color)
+        _cleave_words "auto always never"
         return
         ;;
     --uneven)
