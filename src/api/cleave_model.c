@@ -12,6 +12,8 @@
 #include "explain/report_inspect_json.h"
 #include "explain/report_shards.h"
 #include "explain/report_shards_json.h"
+#include "explain/report_shards_summary.h"
+#include "explain/shard_filter.h"
 #include "graph/first_caches.h"
 #include "proto/onnx_read.h"
 #include "request/analysis.h"
@@ -228,9 +230,15 @@ cleave_status cleave_model_inspect_with(cleave_model *model, const cleave_inspec
     return clv_return(status, &err, error);
 }
 
+/* What of the list is shown, and how. */
+typedef struct {
+    clv_annotated_shards_request of;
+    clv_shard_filter filter;
+    bool in_full;
+} shards_request;
+
 static clv_status request_shards(const cleave_model *m, const cleave_shards_options *given,
-                                 clv_arena *arena, clv_annotated_shards_request *ret,
-                                 clv_error *err)
+                                 clv_arena *arena, shards_request *ret, clv_error *err)
 {
     static const clv_uneven_policy policies[] = { CLV_UNEVEN_CEIL, CLV_UNEVEN_BALANCED,
                                                   CLV_UNEVEN_REFUSE };
@@ -246,26 +254,32 @@ static clv_status request_shards(const cleave_model *m, const cleave_shards_opti
             return clv_fail_nomem(err, "a profile");
         CLV_TRY(clv_backend_load(o.backend, configs, arena, &backend, err));
     }
-    *ret = (clv_annotated_shards_request){ .file = m->file,
-                                           .model = m->model,
-                                           .model_name = m->name,
-                                           .bindings = m->bindings,
-                                           .n_bindings = m->n_bindings,
-                                           .configuration = o.configuration,
-                                           .policy = policies[o.uneven],
-                                           .backend = backend,
-                                           .tiles = o.show_tiles != 0 };
+    ret->of = (clv_annotated_shards_request){ .file = m->file,
+                                              .model = m->model,
+                                              .model_name = m->name,
+                                              .bindings = m->bindings,
+                                              .n_bindings = m->n_bindings,
+                                              .configuration = o.configuration,
+                                              .policy = policies[o.uneven],
+                                              .backend = backend,
+                                              .tiles = o.show_tiles != 0 };
+    ret->filter = (clv_shard_filter){ o.node, o.tensor };
+    ret->in_full = o.all || o.show_tiles || o.node || o.tensor;
     return CLV_OK;
 }
 
-static clv_status list_shards(const clv_annotated_shards_request *req, cleave_report_form form,
+static clv_status list_shards(const shards_request *req, cleave_report_form form,
                               clv_arena *scratch, cleave_report *report, int *ret_wrong,
                               clv_error *err)
 {
     clv_shard_list list;
-    CLV_TRY(clv_list_annotated_shards(req, scratch, &list, err));
-    if (form != CLEAVE_REPORT_JSON)
+    CLV_TRY(clv_list_annotated_shards(&req->of, scratch, &list, err));
+    if (req->filter.node || req->filter.tensor)
+        CLV_TRY(clv_shard_list_filter(&list, &req->filter, scratch, &list, err));
+    if (form != CLEAVE_REPORT_JSON && req->in_full)
         CLV_TRY(clv_report_shards(&list, report->form, report->arena, &report->text, err));
+    else if (form != CLEAVE_REPORT_JSON)
+        CLV_TRY(clv_report_shards_summary(&list, report->form, report->arena, &report->text, err));
     if (form != CLEAVE_REPORT_TEXT) {
         CLV_TRY(clv_report_shards_json(&list, report->arena, &report->json, err));
         report->json_size = strlen(report->json);
@@ -280,7 +294,7 @@ cleave_status cleave_model_shards(cleave_model *model, const cleave_shards_optio
 {
     clv_error err;
     clv_control c;
-    clv_annotated_shards_request req;
+    shards_request req;
     int n_wrong = 0;
     if (!model || !ret_report)
         return clv_refuse(error, "cleave_model_shards needs a model and a place for the report");

@@ -9,6 +9,9 @@
  */
 
 enum {
+    ALL,
+    NODE,
+    TENSOR,
     CONFIGURATION,
     UNEVEN,
     TILES,
@@ -22,6 +25,17 @@ enum {
 static const char *const policies[] = { "refuse", "ceil", "balanced", NULL };
 
 static const cli_option options[N_OPTIONS] = {
+    [ALL] = { .name = "--all",
+              .kind = CLI_FLAG,
+              .help = "list the part of each tensor on each device" },
+    [NODE] = { .name = "--node",
+               .kind = CLI_TEXT,
+               .value = "GLOB",
+               .help = "the same, of nodes of these names; * and ? as in a shell" },
+    [TENSOR] = { .name = "--tensor",
+                 .kind = CLI_TEXT,
+                 .value = "GLOB",
+                 .help = "the same, of tensors of these names" },
     [CONFIGURATION] = { .name = "--configuration",
                         .kind = CLI_TEXT,
                         .value = "NAME",
@@ -60,6 +74,9 @@ static int shards(cli *c, const cli_value *v, cleave_model *model)
     o.uneven = v[UNEVEN].by ? policies_of[v[UNEVEN].number] : CLEAVE_UNEVEN_CEIL;
     o.show_tiles = v[TILES].by != NULL;
     o.backend = v[PROFILE].text;
+    o.node = v[NODE].text;
+    o.tensor = v[TENSOR].text;
+    o.all = v[ALL].by != NULL;
     if (cleave_model_shards(model, &o, &control, &report, &wrong, &error) != CLEAVE_OK)
         return cli_fail_library(c, &error);
     int code = cli_print_report(c, report);
@@ -95,6 +112,8 @@ const cli_command cli_cmd_shards = {
     .name = "shards",
     .operands = "MODEL",
     .summary = "Show the part of each annotated tensor on each device",
+    .details = "Without --all, --node, --tensor and --tiles it sums up: layers that are annotated "
+               "alike are one line.",
     .options = options,
     .n_options = N_OPTIONS,
     .run = run,

@@ -3,13 +3,12 @@
 #include <inttypes.h>
 
 #include "base/units.h"
+#include "explain/shard_sentences.h"
 #include "explain/table.h"
 
 /* A line for each node, then a row for each shard; what is the same as in the row above (the
  * tensor) is said once, so that a tensor stands as a block.
  */
-
-#define NAMES_SHOWN 8 /* devices in the head of a table */
 
 enum { TENSOR, WHOLE, DEVICE, OFFSET, SHAPE, BYTES, N_COLUMNS };
 
@@ -21,19 +20,6 @@ typedef struct {
     clv_text text;
     clv_table table;
 } report;
-
-const char *clv_uneven_word(clv_uneven_policy policy)
-{
-    switch (policy) {
-    case CLV_UNEVEN_REFUSE:
-        break;
-    case CLV_UNEVEN_CEIL:
-        return "ceil";
-    case CLV_UNEVEN_BALANCED:
-        return "balanced";
-    }
-    return "refuse";
-}
 
 static const char *show(report *r, const char *name)
 {
@@ -111,17 +97,6 @@ static void put_node(report *r, const clv_shard_node *node)
         put_rows(r, &node->rows[i]);
 }
 
-static void put_head(report *r, const clv_shard_configuration *c)
-{
-    clv_text_printf(&r->text, "\nconfiguration '%s', devices: %" PRId64, show(r, c->name),
-                    c->num_devices);
-    for (int32_t i = 0; i < c->n_device && i < NAMES_SHOWN; i++)
-        clv_text_printf(&r->text, "%s%s", i ? ", " : " (", show(r, c->device[i]));
-    if (c->n_device > 0)
-        clv_text_printf(&r->text, c->n_device > NAMES_SHOWN ? ", ...)" : ")");
-    clv_text_printf(&r->text, "\n");
-}
-
 /* The nodes of one configuration, from *at on. */
 static void put_table(report *r, int32_t configuration, int32_t *at)
 {
@@ -163,19 +138,6 @@ static void put_tiles(report *r)
 
 /* -- what follows from the specs -- */
 
-/* "  node 'mm': 'y' " */
-static void put_place(report *r, const clv_shard_site *at)
-{
-    if (at->node.n == 0)
-        clv_text_printf(&r->text, "  configuration '%s': ",
-                        show(r, r->list->configurations[at->configuration].name));
-    else
-        clv_text_printf(&r->text, "  node '%s'%s", clv_cell_str(&r->text, at->node),
-                        at->tensor ? ": '" : ": ");
-    if (at->tensor)
-        clv_text_printf(&r->text, "%s' ", show(r, at->tensor));
-}
-
 static void put_inferred(report *r)
 {
     static const char *const why[] = {
@@ -191,7 +153,7 @@ static void put_inferred(report *r)
     clv_text_printf(&r->text, "\ninferred: %d\n", (int)list->n_inferred);
     for (int32_t i = 0; i < list->n_inferred; i++) {
         const clv_shard_inferred *one = &list->inferred[i];
-        put_place(r, &one->at);
+        clv_shards_put_place(list, &one->at, &r->text);
         clv_text_printf(&r->text, "%s, %s", one->text, why[one->why]);
         if (one->n_summands > 1)
             clv_text_printf(&r->text, "; partial until %" PRId64 " parts are reduced (%s)",
@@ -209,7 +171,7 @@ static void put_moves(report *r)
     clv_text_printf(&r->text, "\ncommunication: %d\n", (int)list->n_moves);
     for (int32_t i = 0; i < list->n_moves; i++) {
         const clv_shard_move *one = &list->moves[i];
-        put_place(r, &one->at);
+        clv_shards_put_place(list, &one->at, &r->text);
         clv_text_printf(&r->text,
                         one->is_output ? "is computed as %s and delivered as %s"
                                        : "is made as %s and taken as %s",
@@ -227,62 +189,6 @@ static void put_moves(report *r)
     }
 }
 
-static void put_title(report *r, clv_tone tone, const char *title, int32_t n)
-{
-    clv_text_printf(&r->text, "\n%s%s: %d%s\n", clv_tone_begin(&r->text, tone), title, (int)n,
-                    clv_tone_end(&r->text));
-}
-
-static void put_remarks(report *r, const char *title, const clv_shard_remark *at, int32_t n)
-{
-    if (n == 0)
-        return;
-    clv_text_printf(&r->text, "\n%s: %d\n", title, (int)n);
-    for (int32_t i = 0; i < n; i++) {
-        put_place(r, &at[i].at);
-        clv_text_printf(&r->text, "%s\n", show(r, at[i].text));
-    }
-}
-
-static void put_wrong(report *r)
-{
-    const clv_shard_list *list = r->list;
-
-    if (list->n_wrong == 0)
-        return;
-    put_title(r, CLV_TONE_BAD, "wrong", list->n_wrong);
-    for (int32_t i = 0; i < list->n_faults; i++)
-        clv_text_printf(&r->text, "  %s\n", show(r, list->faults[i]));
-    for (int32_t i = 0; i < list->n_nodes; i++) {
-        for (int32_t k = 0; k < list->nodes[i].n_rows; k++)
-            if (list->nodes[i].rows[k].wrong)
-                clv_text_printf(&r->text, "  %s\n", show(r, list->nodes[i].rows[k].wrong));
-        if (list->nodes[i].wrong)
-            clv_text_printf(&r->text, "  %s\n", show(r, list->nodes[i].wrong));
-    }
-}
-
-static void put_sums(report *r)
-{
-    const clv_shard_list *list = r->list;
-
-    clv_text_printf(&r->text, "\nannotated tensors: %d\n", (int)list->n_rows);
-    if (list->n_uneven > 0)
-        clv_text_printf(&r->text, "split unevenly, by '%s': %d\n", clv_uneven_word(list->policy),
-                        (int)list->n_uneven);
-    if (list->n_open > 0)
-        clv_text_printf(&r->text, "of unknown size, %s: %d\n",
-                        list->inputs_are_open ? "see cleave inspect and --bind"
-                                              : "which only a run knows",
-                        (int)list->n_open);
-    if (list->n_in_bodies + list->n_in_functions > 0)
-        clv_text_printf(
-            &r->text,
-            "annotations in bodies: %d, in functions: %d; names, devices and stages are "
-            "checked, shapes are not\n",
-            (int)list->n_in_bodies, (int)list->n_in_functions);
-}
-
 clv_status clv_report_shards(const clv_shard_list *list, clv_text_form form, clv_arena *arena,
                              const char **ret_text, clv_error *err)
 {
@@ -291,7 +197,7 @@ clv_status clv_report_shards(const clv_shard_list *list, clv_text_form form, clv
 
     clv_text_printf(&r.text, "%s\n", show(&r, list->model_name));
     for (int32_t c = 0; c < list->n_configurations; c++) {
-        put_head(&r, &list->configurations[c]);
+        clv_shards_put_head(&list->configurations[c], &r.text);
         put_table(&r, c, &at);
     }
     if (at < list->n_nodes) {
@@ -300,21 +206,13 @@ clv_status clv_report_shards(const clv_shard_list *list, clv_text_form form, clv
     }
     if (list->n_configurations == 0 && list->n_nodes == 0)
         clv_text_printf(&r.text, "\nno multi-device annotations\n");
-    put_sums(&r);
+    clv_text_printf(&r.text, "\nannotated tensors: %d\n", (int)list->n_rows);
+    clv_shards_put_sums(list, &r.text);
     put_tiles(&r);
     put_inferred(&r);
-    put_remarks(
-        &r,
-        "model inputs that enter whole and are split by their node (a file cannot say that an "
-        "input is sharded)",
-        list->entries, list->n_entries);
+    clv_shards_put_entries(list, INT32_MAX, &r.text);
     put_moves(&r);
-    put_remarks(&r, "unchecked", list->unchecked, list->n_unchecked);
-    if (list->backend)
-        clv_text_printf(&r.text, "\nchecked for backend '%s'\n", show(&r, list->backend));
-    put_remarks(&r, "valid, but not supported by this backend", list->unsupported,
-                list->n_unsupported);
-    put_wrong(&r);
+    clv_shards_put_findings(list, INT32_MAX, &r.text);
     const char *text = clv_text_end(&r.text);
     if (!text)
         return clv_fail_nomem(err, "a report");

@@ -14,7 +14,4 @@
 clv_status clv_report_shards(const clv_shard_list *list, clv_text_form form, clv_arena *arena,
                              const char **ret_text, clv_error *err);
 
-/* "refuse", "ceil", "balanced" */
-const char *clv_uneven_word(clv_uneven_policy policy);
-
 #endif

@@ -1,7 +1,7 @@
 #include "explain/report_shards_json.h"
 
 #include "base/json_out.h"
-#include "explain/report_shards.h"
+#include "explain/shard_sentences.h"
 #include "plan/plan_json.h"
 #include "plan/plan_json_annotations.h"
 

@@ -270,6 +270,12 @@ typedef struct {
      * What it does not support is listed apart from what is wrong. NULL: nobody's. */
     const char *backend;
     const char *configs_path; /* as in cleave_plan_options */
+    /* Only what is said of nodes and of tensors whose whole names are as these patterns say ('*':
+     * any characters, '?': one); NULL: of all. What is not shown does not count as wrong. */
+    const char *node, *tensor;
+    /* Not 0: the text lists each part of each tensor, as it does with node, tensor or show_tiles;
+     * 0: it sums up, layers that are annotated alike as one. JSON is always complete. */
+    int all;
 } cleave_shards_options;
 
 static inline void cleave_shards_options_init(cleave_shards_options *options)
@@ -281,7 +287,8 @@ static inline void cleave_shards_options_init(cleave_shards_options *options)
 /* What `cleave shards` shows: the part of each annotated tensor on each device, what follows from
  * the annotations, and what is wrong with them (docs/formats/shards.schema.json). Wrong annotations
  * are no failure: *ret_wrong (may be NULL) is how many there are, with those that the backend does
- * not support. CLEAVE_EUSAGE: there is no such configuration or backend; CLEAVE_ELIMIT: more shards
+ * not support. CLEAVE_EUSAGE: there is no such configuration or backend, or a pattern matches
+ * nothing that is annotated; CLEAVE_ELIMIT: more shards
  * than a list is meant for. */
 CLEAVE_API cleave_status cleave_model_shards(cleave_model *model,
                                              const cleave_shards_options *options,

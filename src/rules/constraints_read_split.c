@@ -1,5 +1,6 @@
 #include "rules/constraints_read_split.h"
 
+#include "base/glob.h"
 #include "sharding/factors.h"
 
 #define FACTOR_SIZE sizeof(((clv_factor *)0)->name)

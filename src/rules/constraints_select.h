@@ -52,7 +52,4 @@ clv_status clv_constraints_warn(clv_constraints_reader *r, const char *text, clv
 /* Goes on with what the rule says; too long ends in "...". */
 void clv_constraints_describe(clv_constraints_reader *r, const char *fmt, ...) CLV_PRINTF(2, 3);
 
-/* '*' stands for any characters, '?' for one. O(pattern * name). */
-bool clv_glob_match(const char *pattern, clv_str name);
-
 #endif

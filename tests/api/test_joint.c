@@ -303,7 +303,10 @@ Test(joint, heads_in_uneven_parts_are_read_back)
     cr_assert_eq(cleave_annotate(model, plan, NULL, written, NULL, &error), CLEAVE_OK, "%s",
                  error.message);
     cr_assert_eq(cleave_model_open(written, NULL, &annotated, &error), CLEAVE_OK);
-    cr_assert_eq(cleave_model_shards(annotated, NULL, NULL, &report, &wrong, &error), CLEAVE_OK);
+    cleave_shards_options shards;
+    cleave_shards_options_init(&shards);
+    shards.all = 1;
+    cr_assert_eq(cleave_model_shards(annotated, &shards, NULL, &report, &wrong, &error), CLEAVE_OK);
     const char *text = cleave_report_text(report);
     cr_expect_eq(wrong, 0, "%s", text);
     cr_expect(strstr(text, "[1600,4800] as [1600,3,25,64]") && strstr(text, "[1600,3,13,64]") &&

@@ -128,6 +128,7 @@ static cleave_status shards(const cleave_control *c, int variant)
     cleave_shards_options o;
     cleave_shards_options_init(&o);
     o.show_tiles = variant == 1;
+    o.node = variant == 3 ? "*" : NULL;
     o.backend = variant == 2 ? "even-slices" : NULL;
     cleave_status s = cleave_model_open(f.path[API_ANNOTATED], c, &m, &f.error);
     if (s == CLEAVE_OK)
@@ -430,7 +431,7 @@ static const struct {
     { "model_open_bytes", open_bytes, 2, false },
     { "model_bind", bind, 1, false },
     { "model_inspect", inspect, 3, false },
-    { "model_shards", shards, 3, false },
+    { "model_shards", shards, 4, false },
     { "rules", rules, 2, false },
     { "clusters", clusters, 2, false },
     { "plan_make", make_plan, 9, true },

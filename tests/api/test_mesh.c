@@ -145,6 +145,7 @@ Test(api_mesh, the_annotated_model_shows_each_part_and_strips_to_the_same_bytes)
     cr_assert_eq(cleave_model_open(path[ANNOTATED], NULL, &annotated, &error), CLEAVE_OK);
     cleave_shards_options_init(&shards);
     shards.uneven = CLEAVE_UNEVEN_REFUSE;
+    shards.all = 1;
     cr_assert_eq(cleave_model_shards(annotated, &shards, NULL, &report, &wrong, &error), CLEAVE_OK);
     const char *text = cleave_report_text(report);
     cr_expect_eq(wrong, 0, "%s", text);
@@ -236,6 +237,7 @@ Test(api_mesh, a_wide_block_is_split_by_column_and_row_from_file_to_file)
     cr_assert_eq(cleave_model_open(path[ANNOTATED], NULL, &annotated, &error), CLEAVE_OK);
     cleave_shards_options_init(&shards);
     shards.uneven = CLEAVE_UNEVEN_REFUSE;
+    shards.all = 1;
     cr_assert_eq(cleave_model_shards(annotated, &shards, NULL, &report, &wrong, &error), CLEAVE_OK);
     const char *text = cleave_report_text(report);
     cr_expect_eq(wrong, 0, "%s", text);

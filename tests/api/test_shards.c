@@ -77,6 +77,7 @@ static cleave_status show(const cleave_allocator *allocator, const char *in_text
     cleave_control control = control_of(allocator);
     cleave_shards_options o = of_backend("onnx-formalism");
     o.configuration = "two";
+    o.all = strcmp(in_text, "communication") != 0;
     cleave_status s = cleave_model_open_bytes(bytes, n, NULL, &control, &model, NULL);
     if (s == CLEAVE_OK)
         s = cleave_model_shards(model, &o, NULL, &report, &wrong, NULL);
@@ -98,6 +99,7 @@ Test(api_shards, gives_text_and_json)
     cr_assert_eq(show(NULL, "float[4]", "\"bytes\": 16"), CLEAVE_OK);
     cr_assert_eq(show(NULL, "all-reduce over 2 devices", "\"two\""), CLEAVE_OK);
     cr_assert_eq(show(NULL, "backend 'onnx-formalism'", "onnx-formalism"), CLEAVE_OK);
+    cr_assert_eq(show(NULL, "communication", "\"two\""), CLEAVE_OK);
 }
 
 /* Bytes are malloc'd, and outlive it. */

@@ -90,7 +90,7 @@ static void annotate(int code, const char *annotations)
 Test(shards, a_spec_by_hand_is_written_beside_the_stage_and_shown)
 {
     annotate(0, ROWS);
-    char *out = says(0, "shards --check --bind batch=4 a.onnx");
+    char *out = says(0, "shards --all --check --bind batch=4 a.onnx");
     has_line(out, "configuration 'cleave', devices: 2 (gpu0, gpu1)");
     has_line(out, HEAD "node 'mm', stage 1\n"
                        "  x       float[2,2]       0  [0,0]   [1,2]      8\n"
@@ -109,7 +109,7 @@ Test(shards, a_spec_by_hand_is_written_beside_the_stage_and_shown)
 Test(shards, the_json_form_has_the_same_numbers)
 {
     annotate(0, ROWS);
-    char *out = says(0, "shards --json --bind batch=4 a.onnx | tr -d ' \\n'");
+    char *out = says(0, "shards --all --json --bind batch=4 a.onnx | tr -d ' \\n'");
     has_line(out, "{\"configuration\":\"cleave\",\"node\":\"mm\",\"stage\":1,\"tensors\":["
                   "{\"tensor\":\"x\",\"type\":\"float[2,2]\",\"open\":false,\"shards\":["
                   "{\"device\":0,\"part\":0,\"offset\":[0,0],\"shape\":[1,2],\"bytes\":8},"
@@ -126,14 +126,14 @@ Test(shards, the_json_form_has_the_same_numbers)
 Test(shards, tiles_are_said_when_asked_for)
 {
     annotate(0, ROWS);
-    char *out = says(0, "shards --tiles --bind batch=4 a.onnx");
+    char *out = says(0, "shards --all --tiles --bind batch=4 a.onnx");
     has_line(out, "\ntiles, in row-major order: 7\n  node 'mm': 'x' {2,1:0,1}\n"
                   "  node 'mm': 'w' {1:0,1}\n");
     free(out);
-    out = says(0, "shards --tiles --json --bind batch=4 a.onnx");
+    out = says(0, "shards --all --tiles --json --bind batch=4 a.onnx");
     has_line(out, "\"tiles\": \"{2,1:0,1}\"");
     free(out);
-    out = says(0, "shards --bind batch=4 a.onnx");
+    out = says(0, "shards --all --bind batch=4 a.onnx");
     cr_expect(!strstr(out, "tiles"), "%s", out);
     free(out);
     annotate(0, "[{\"node\":\"mm\",\"stage\":0,\"specs\":[{\"tensor\":\"w\",\"device\":[1,0,1,0],"
@@ -141,13 +141,13 @@ Test(shards, tiles_are_said_when_asked_for)
                 "{\"tensor\":\"x\",\"device\":[-1,0],\"index_to_device_group_map\":{\"-1\":"
                 "[0,1]},\"sharded_dim\":[{\"axis\":0,\"simple_sharding\":[{\"num_shards\":2}]}"
                 "]}]}]");
-    out = says(0, "shards --tiles --bind batch=4 a.onnx");
+    out = says(0, "shards --all --tiles --bind batch=4 a.onnx");
     has_line(out, "  node 'mm': 'w' {1,4:1,0,1,0}, whose tiles have sizes of their own\n");
     has_line(out, "  node 'mm': 'x' has none: sharding of 'x': part 0 is on 2 devices, and tiles "
                   "with copies have no notation\n");
     free(out);
     write_model("m.onnx", "nothing", 1);
-    out = says(0, "shards --tiles --configuration other m.onnx");
+    out = says(0, "shards --all --tiles --configuration other m.onnx");
     has_line(out, "'nothing' has none: its spec is wrong\n");
     free(out);
 }
@@ -158,7 +158,7 @@ Test(shards, tiles_are_said_when_asked_for)
 Test(shards, no_name_is_cut)
 {
     free(says(0, "plan --runtime none --devices 2 -o r.onnx " RESNET));
-    char *out = says(0, "shards r.onnx");
+    char *out = says(0, "shards --all r.onnx");
     has_line(out, "\nnode '/layer1/layer1.0/conv2/Conv', stage 0\n");
     has_line(out, "\nnode '/layer4/layer4.0/downsample/downsample.0/Conv', stage 0\n");
     has_line(out, "\n  /layer4/layer4.0/downsample/downsample.0/Conv_output_0\n");
@@ -186,15 +186,15 @@ Test(shards, a_model_with_specs_by_hand_is_stripped_to_the_same_bytes)
 Test(shards, the_policy_for_an_uneven_axis_is_chosen_and_reported)
 {
     annotate(0, THREE_OF_FIVE);
-    char *out = says(0, "shards --check --bind batch=1 a.onnx");
+    char *out = says(0, "shards --all --check --bind batch=1 a.onnx");
     has_line(out, "split unevenly, by 'ceil': 1\n");
     has_line(out, "[0,4]   [1,1]      4\n");
     free(out);
-    out = says(0, "shards --uneven balanced --json --bind batch=1 a.onnx");
+    out = says(0, "shards --all --uneven balanced --json --bind batch=1 a.onnx");
     has_line(out, "\"uneven\": \"balanced\"");
     has_line(out, "\"uneven_tensors\": 1");
     free(out);
-    out = says(65, "shards --uneven refuse --check --bind batch=1 a.onnx");
+    out = says(65, "shards --all --uneven refuse --check --bind batch=1 a.onnx");
     has_line(out, "node 'neg': sharding of 's': size 5 of axis -1 does not divide into 3 equal");
     free(out);
 }
@@ -208,7 +208,7 @@ Test(shards, the_policy_for_an_uneven_axis_is_chosen_and_reported)
 Test(shards, a_symbol_of_a_factor_is_bound_with_those_of_the_model)
 {
     annotate(0, TWO_SYMBOLS);
-    char *out = says(0, "shards --check --bind batch=4 a.onnx");
+    char *out = says(0, "shards --all --check --bind batch=4 a.onnx");
     has_line(out, "s       float[4,5] as [4,1,5]       0  [0,0,0]  [2,1,5]     40\n");
     free(out);
 }
@@ -216,7 +216,7 @@ Test(shards, a_symbol_of_a_factor_is_bound_with_those_of_the_model)
 Test(shards, a_tensor_of_unknown_size_is_said_and_not_guessed)
 {
     annotate(0, THREE_OF_FIVE);
-    char *out = says(0, "shards --check a.onnx");
+    char *out = says(0, "shards --all --check a.onnx");
     has_line(out, "size not known");
     has_line(out, "of unknown size, see cleave inspect and --bind: 2\n");
     free(out);
@@ -235,14 +235,14 @@ Test(shards, a_size_that_only_a_run_knows_is_not_asked_for)
     snprintf(path, sizeof path, "%s/n.onnx", folder);
     onnx_write(m, path);
     onnx_free(m);
-    char *out = says(0, "shards --check n.onnx");
+    char *out = says(0, "shards --all --check n.onnx");
     has_line(out, "of unknown size, which only a run knows: 1\n");
     free(out);
 }
 
 Test(shards, a_model_without_annotations_says_so)
 {
-    char *out = says(0, "shards --check m.onnx");
+    char *out = says(0, "shards --all --check m.onnx");
     has_line(out, "no multi-device annotations\n");
     free(out);
 }
@@ -251,7 +251,7 @@ Test(shards, a_model_without_annotations_says_so)
 Test(shards, each_configuration_has_its_table_or_one_is_chosen)
 {
     write_model("f.onnx", "x", 1);
-    char *out = says(0, "shards --check f.onnx");
+    char *out = says(0, "shards --all --check f.onnx");
     has_line(out, "configuration 'other', devices: 2\n" HEAD "node 'mm', stage 1\n"
                   "  x       float[2,2]       1  [0,0]   [2,2]     16\n"
                   "node 'act', stage 2\n"
@@ -260,15 +260,15 @@ Test(shards, each_configuration_has_its_table_or_one_is_chosen)
                   "  w       float[2,6]       3  [0,0]   [2,6]     48\n\n"
                   "annotated tensors: 3\n");
     free(out);
-    out = says(0, "shards --json f.onnx | tr -d ' \\n'");
+    out = says(0, "shards --all --json f.onnx | tr -d ' \\n'");
     has_line(out, "{\"configuration\":\"other\",\"node\":\"mm\",\"stage\":1,\"tensors\"");
     has_line(out, "{\"configuration\":\"third\",\"node\":\"mm\",\"tensors\"");
     free(out);
-    out = says(0, "shards --configuration third f.onnx");
+    out = says(0, "shards --all --configuration third f.onnx");
     cr_expect_not(strstr(out, "other"), "%s", out);
     has_line(out, "annotated tensors: 1\n");
     free(out);
-    free(says(2, "shards --configuration fourth f.onnx"));
+    free(says(2, "shards --all --configuration fourth f.onnx"));
 }
 
 /* covers: A.040 */
@@ -294,11 +294,11 @@ Test(shards, annotations_in_bodies_and_functions_are_looked_at)
     snprintf(path, sizeof path, "%s/b.onnx", folder);
     onnx_write(m, path);
     free(says(0, "plan --devices 1 -o a.onnx b.onnx"));
-    char *out = says(0, "shards a.onnx");
+    char *out = says(0, "shards --all a.onnx");
     has_line(out, "\nannotations in bodies: 2, in functions: 1; names, devices and stages are "
                   "checked, shapes are not\n");
     free(out);
-    out = says(0, "shards --json a.onnx");
+    out = says(0, "shards --all --json a.onnx");
     has_line(out, "\"in_bodies\": 2,\n  \"in_functions\": 1,\n");
     free(out);
 
@@ -309,7 +309,7 @@ Test(shards, annotations_in_bodies_and_functions_are_looked_at)
     onnx_node_device(f, relu, "c", 0, "q", 1);
     onnx_write(m, path);
     onnx_free(m);
-    out = says(65, "shards --check b.onnx");
+    out = says(65, "shards --all --check b.onnx");
     has_line(out, "wrong: 5\n  node 0: in a body, the node at byte ");
     has_line(out, ": the pipeline_stage is -2, expected at least 0\n");
     has_line(out, ": there is no configuration 'd', which it names\n");
@@ -322,14 +322,14 @@ Test(shards, annotations_in_bodies_and_functions_are_looked_at)
 Test(shards, wrong_hints_are_listed_and_fail_only_with_check)
 {
     write_model("f.onnx", "z", 1);
-    char *out = says(0, "shards f.onnx");
+    char *out = says(0, "shards --all f.onnx");
     has_line(out, "wrong: 1\n  node 'mm': 'z' is neither an input nor an output of it\n");
     has_line(out, "annotated tensors: 3\n");
     free(out);
     free(says(0, "inspect f.onnx"));
     free(says(0, "plan --bind batch=4 --devices 2 --no-output f.onnx"));
-    free(says(65, "shards --check f.onnx"));
-    out = says(65, "shards --check --json f.onnx");
+    free(says(65, "shards --all --check f.onnx"));
+    out = says(65, "shards --all --check --json f.onnx");
     has_line(out, "\"wrong\": 1,");
     free(out);
 }
@@ -338,11 +338,11 @@ Test(shards, wrong_hints_are_listed_and_fail_only_with_check)
 Test(shards, a_device_that_the_configuration_does_not_have_is_a_wrong_hint)
 {
     write_model("f.onnx", "x", 2);
-    char *out = says(0, "shards f.onnx");
+    char *out = says(0, "shards --all f.onnx");
     has_line(out, "wrong: 1\n  node 'mm': sharding of 'x': device has 2, the configuration has "
                   "devices 0 to 1\n");
     free(out);
-    free(says(65, "shards --check f.onnx"));
+    free(says(65, "shards --all --check f.onnx"));
 }
 
 Test(shards, a_plan_with_a_wrong_spec_is_refused)
@@ -364,16 +364,16 @@ Test(shards, what_is_printed_and_what_is_read_is_as_the_schemas_say)
 {
     annotate(0, FUSED);
     run_is_valid(folder, "plan", "q.json");
-    char *out = says(0, "shards --check --json a.onnx");
+    char *out = says(0, "shards --all --check --json a.onnx");
     has_line(out, "\"factors\": [2,2,3]");
     file_write(folder, "printed.json", out, strlen(out));
     free(out);
     run_is_valid(folder, "shards", "printed.json");
-    out = says(0, "shards a.onnx");
+    out = says(0, "shards --all a.onnx");
     has_line(out, "float[2,6] as [2,2,3]");
     free(out);
     write_model("f.onnx", "z", 1);
-    out = says(0, "shards --json f.onnx");
+    out = says(0, "shards --all --json f.onnx");
     file_write(folder, "printed.json", out, strlen(out));
     free(out);
     run_is_valid(folder, "shards", "printed.json");

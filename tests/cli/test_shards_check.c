@@ -88,7 +88,7 @@ static char *says(int code, const char *line)
 static char *checked(const net *n)
 {
     write_net(n);
-    return says(0, "shards --check m.onnx");
+    return says(0, "shards --all --check m.onnx");
 }
 
 static void has(const char *out, const char *line)
@@ -189,14 +189,14 @@ Test(shards_check, inputs_that_make_no_sense_together_are_wrong)
     put(&n, n.both, "z", "0*2 @ 0 1");
     put(&n, n.both, "y", "1*2 @ 0 1");
     write_net(&n);
-    char *out = says(0, "shards m.onnx");
+    char *out = says(0, "shards --all m.onnx");
     has(out,
         "\nwrong: 1\n  node 'both': dimension 0 of 'z' and dimension 0 of 'y' are both d0 in the "
         "rule (d0,d1),(d0,d1)->(d0,d1) of Add and have to be split alike, but device 0 has 0 to 3 "
         "of the one and all 8 of the other\n");
     free(out);
-    free(says(65, "shards --check m.onnx"));
-    out = says(65, "shards --check --json m.onnx");
+    free(says(65, "shards --all --check m.onnx"));
+    out = says(65, "shards --all --check --json m.onnx");
     has(out, "\"wrong\": 1,");
     has(out, "\"wrong\": \"node 'both': dimension 0 of 'z'");
     free(out);
@@ -210,10 +210,10 @@ Test(shards_check, each_wrong_node_has_its_sentence)
     put(&n, n.mm, "w", "1*2 @ 0 1");
     put(&n, n.soft, "s", "1*2 @ 0 1");
     write_net(&n);
-    char *out = says(65, "shards --check --quiet m.onnx");
+    char *out = says(65, "shards --all --check --quiet m.onnx");
     has(out, "wrong annotations: 2");
     free(out);
-    out = says(0, "shards m.onnx");
+    out = says(0, "shards --all m.onnx");
     has(out, "\nwrong: 2\n  node 'mm': dimension 1 of 'x' and dimension 0 of 'w' are both k in the "
              "rule ");
     has(out,
@@ -234,13 +234,13 @@ Test(shards_check, a_node_says_once_where_a_tensor_is)
     onnx_node_device(n.g, n.act, "c", 0, "z", 0);
     onnx_node_device(n.g, n.soft, "c", -7, NULL, 0);
     write_net(&n);
-    char *out = says(0, "shards m.onnx");
+    char *out = says(0, "shards --all m.onnx");
     has(out, "\nwrong: 3\n"
              "  node 'mm' has two specs for 'x', expected one\n"
              "  node 'act' is annotated twice for configuration 'c', expected once\n"
              "  node 'soft' has the pipeline_stage -7, expected at least 0\n");
     free(out);
-    out = says(65, "shards --check m.onnx");
+    out = says(65, "shards --all --check m.onnx");
     has(out, "wrong: 3\n");
     free(out);
 }
@@ -297,7 +297,7 @@ Test(shards_check, a_stage_comes_after_those_that_it_reads)
     onnx_node_device(n.g, n.both, "c", 0, NULL, 0); /* through act, which has no stage */
     onnx_node_device(n.g, n.odd, "c", 0, NULL, 0);
     write_net(&n);
-    char *out = says(65, "shards --check m.onnx");
+    char *out = says(65, "shards --all --check m.onnx");
     has(out, "wrong: 1\n  node 'both' is in stage 0 and needs what node 'mm' makes in stage 1: "
              "expected stage 1 or a later one\n");
     free(out);
@@ -325,7 +325,7 @@ Test(shards_check, a_backward_pass_goes_through_the_stages_from_the_last)
             onnx_node_device(g, nodes[k], "c", stages[i][k], NULL, 0);
         net n = { .m = m };
         write_net(&n);
-        char *out = says(i == 0 ? 0 : 65, "shards --check m.onnx");
+        char *out = says(i == 0 ? 0 : 65, "shards --all --check m.onnx");
         if (i == 1)
             has(out, "node 'one_grad' is in stage 1 and needs what node 'two_grad' makes in stage "
                      "0: expected stage 0 or an earlier one, in a backward pass\n");
@@ -340,7 +340,7 @@ Test(shards_check, there_are_no_more_shards_than_elements)
     put(&n, n.act, "y", "0*8 @ 0 1 2 3 4 5 6 7");
     put(&n, n.soft, "s", "0*4:2,2:4 @ 0 1 2 3 4 5 6 7");
     write_net(&n);
-    char *out = says(65, "shards --check m.onnx");
+    char *out = says(65, "shards --all --check m.onnx");
     has(out, "wrong: 2\n  node 'mm': axis 0 of 'x' is split into 9 shards, expected at most 8, as "
              "many as it has elements\n");
     has(out, "node 'soft': axis 0 of 's' is split into 4 shards, expected at most 2, as many as it "
@@ -359,12 +359,12 @@ Test(shards_check, each_configuration_is_looked_at_by_itself)
     clv_sharding_spec spec = spec_text("1*4 @ 0 1 2 3", "w", arena);
     onnx_node_spec(n.g, n.mm, "d", &spec);
     write_net(&n);
-    char *out = says(0, "shards --configuration d m.onnx");
+    char *out = says(0, "shards --all --configuration d m.onnx");
     has(out, "  node 'mm': 'x' unsharded, it enters the model so\n"
              "  node 'mm': 'y' axis 1 in 4 on 0-3, by the operator's rule\n");
     has(out, "\nunchecked: 1\n  node 'soft': has no specs, and what follows");
     free(out);
-    out = says(0, "shards --check m.onnx");
+    out = says(0, "shards --all --check m.onnx");
     has(out, "'y' axis 0 in 2 on 0, 1, by the operator's rule\n");
     has(out, "'y' axis 1 in 4 on 0-3, by the operator's rule\n");
     free(out);
@@ -386,15 +386,15 @@ static void profile(const char *restrictions)
 static void unsupported(const char *restrictions, const char *line)
 {
     profile(restrictions);
-    char *out = says(0, "shards --profile p.json m.onnx");
+    char *out = says(0, "shards --all --profile p.json m.onnx");
     has(out, "\nchecked for backend 'mine'\n");
     has(out, line);
     has_not(out, "\nwrong");
     free(out);
-    out = says(65, "shards --check --quiet --profile p.json m.onnx");
+    out = says(65, "shards --all --check --quiet --profile p.json m.onnx");
     has(out, "wrong or unsupported annotations: ");
     free(out);
-    free(says(0, "shards --check m.onnx"));
+    free(says(0, "shards --all --check m.onnx"));
 }
 
 /* covers: A.046 */
@@ -428,7 +428,7 @@ Test(shards_check, a_backend_may_be_stricter_and_what_it_refuses_is_not_wrong)
         "\"whole_operators\": [\"Conv\", \"Relu\"]",
         "supported by this backend: 1\n  node 'act': operators of type Relu are not split\n");
     profile("");
-    free(says(0, "shards --check --profile p.json m.onnx"));
+    free(says(0, "shards --all --check --profile p.json m.onnx"));
 }
 
 /* covers: C.012 */
@@ -440,12 +440,12 @@ Test(shards_check, restrictions_to_platforms_and_graph_mode_are_checked_and_repo
     onnx_output(n.g, "v", 1, NULL);
     put(&n, neg, "u", "0*2 @ 0 1");
     write_net(&n);
-    char *out = says(65, "shards --check --json --profile even-slices m.onnx");
+    char *out = says(65, "shards --all --check --json --profile even-slices m.onnx");
     has(out, "\"backend\": \"even-slices\"");
     has(out, "device 'cpu0' is of no platform that is supported: 'ascend' and others");
     has(out, "its size is not known when the graph is compiled");
     free(out);
-    out = says(65, "shards --check --json --profile even-slices --bind rows=4 m.onnx");
+    out = says(65, "shards --all --check --json --profile even-slices --bind rows=4 m.onnx");
     has_not(out, "when the graph is compiled");
     free(out);
 }
@@ -456,21 +456,21 @@ Test(shards_check, profiles_that_come_with_it_have_names)
     net n = net_new(2, "gpu0,gpu1");
     put(&n, n.mm, "x", "0*2 @ 0 1");
     write_net(&n);
-    free(says(0, "shards --check --profile onnx-formalism m.onnx"));
-    free(says(0, "shards --check --profile even-slices m.onnx"));
-    free(says(0, "shards --check --profile one-axis m.onnx"));
-    char *out = says(2, "shards --profile even-slizes m.onnx");
+    free(says(0, "shards --all --check --profile onnx-formalism m.onnx"));
+    free(says(0, "shards --all --check --profile even-slices m.onnx"));
+    free(says(0, "shards --all --check --profile one-axis m.onnx"));
+    char *out = says(2, "shards --all --profile even-slizes m.onnx");
     has(out,
         "'even-slizes' is no known backend; did you mean 'even-slices'? known are even-slices, "
         "one-axis, onnx-formalism");
     free(out);
-    free(says(74, "shards --profile ./none.json m.onnx"));
+    free(says(74, "shards --all --profile ./none.json m.onnx"));
     profile("\"uneven\": 1");
-    out = says(65, "shards --profile p.json m.onnx");
+    out = says(65, "shards --all --profile p.json m.onnx");
     has(out, "p.json: uneven");
     free(out);
     profile("\"odd\": true");
-    free(says(65, "shards --profile p.json m.onnx"));
+    free(says(65, "shards --all --profile p.json m.onnx"));
 }
 
 /* -- our own -- */
@@ -482,7 +482,7 @@ static void own_plan(const char *options)
 
     snprintf(line, sizeof line, "plan %s -o a.onnx m.onnx", options);
     free(says(0, line));
-    char *out = says(0, "shards --check a.onnx");
+    char *out = says(0, "shards --all --check a.onnx");
     has_not(out, "\nwrong");
     has_not(out, "\nunchecked");
     has_not(out, "\ninferred");
@@ -546,7 +546,7 @@ Test(shards_check, uneven_and_partial_tensors_of_our_plans_follow_from_their_spe
     onnx_output(n.g, "y", 10, "8,4098");
     write_net(&n);
     free(says(0, "plan --runtime none --mesh 4 -o a.onnx m.onnx"));
-    char *out = says(0, "shards --check a.onnx");
+    char *out = says(0, "shards --all --check a.onnx");
     has(out, "\nsplit unevenly, by 'ceil': ");
     has(out,
         "  node 'down': 'y' is computed as 4 partial results (sum), whole on 0-3 and delivered as "
@@ -554,7 +554,7 @@ Test(shards_check, uneven_and_partial_tensors_of_our_plans_follow_from_their_spe
     has_not(out, "\nwrong");
     has_not(out, "\nunchecked");
     free(out);
-    char *balanced = says(0, "shards --check --uneven balanced a.onnx");
+    char *balanced = says(0, "shards --all --check --uneven balanced a.onnx");
     has_not(balanced, "\nwrong");
     free(balanced);
 }
@@ -579,7 +579,7 @@ Test(shards_check, a_backward_pass_is_split_by_the_rules_of_its_own_operators)
     onnx_output(n.g, "x.grad", 1, "131072,1024");
     write_net(&n);
     free(says(0, "plan --runtime none --mesh 4 --devices 4 -o a.onnx m.onnx"));
-    char *out = says(0, "shards --check a.onnx");
+    char *out = says(0, "shards --all --check a.onnx");
     has(out, "  node 'up': 'x' axis 0 in 4 on 0-3\n");
     has(out, "  node 'up_grad_x': 'g' axis 0 in 4 on 0-3\n");
     has(out,
@@ -599,11 +599,11 @@ Test(shards_check, the_json_form_has_all_of_it)
     put(&n, n.odd, "p", "1*2 @ 0 1");
     write_net(&n);
     profile("\"axes_per_tensor\": 1");
-    char *out = says(0, "shards --json --profile p.json m.onnx");
+    char *out = says(0, "shards --all --json --profile p.json m.onnx");
     file_write(folder, "printed.json", out, strlen(out));
     free(out);
     run_is_valid(folder, "shards", "printed.json");
-    out = says(0, "shards --json m.onnx | tr -d ' \\n'");
+    out = says(0, "shards --all --json m.onnx | tr -d ' \\n'");
     has(out, "{\"configuration\":\"c\",\"node\":\"mm\",\"tensor\":\"y\",\"by\":\"rule\",\"spec\":{"
              "\"tensor\":\"y\",\"device\":[-1,-2],\"index_to_device_group_map\":{\"-1\":[0,1],"
              "\"-2\":[2,3]},\"sharded_dim\":[{"

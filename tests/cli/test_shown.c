@@ -75,7 +75,8 @@ Test(shown, names_in_reports_and_in_messages)
     check(0, "plan --devices 2 --mesh tp=2 -o a.onnx --plan-out p.json m.onnx", NULL);
     check(-1, "plan --devices 2 bad.onnx", NULL);
     check(3, "plan --devices 2 --memory 100B m.onnx", NULL);
-    check(0, "shards a.onnx", SHOWN);
+    check(0, "shards a.onnx", NULL);
+    check(0, "shards --all a.onnx", SHOWN);
     check(0, "shards --tiles a.onnx", SHOWN);
     check(-1, "shards --profile one-axis a.onnx", NULL);
     check(-1, "verify m.onnx a.onnx", NULL);

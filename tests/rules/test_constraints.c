@@ -106,17 +106,6 @@ Test(constraints, nodes_go_by_name_pattern_type_and_tensor)
     expect_nodes("[\"a/Relu\",\"nobody\"]", "a/Relu");
 }
 
-Test(constraints, patterns_match_whole_names)
-{
-    cr_expect(clv_glob_match("a*b*c", clv_str_of("aXbYbZc")));
-    cr_expect(clv_glob_match("*", clv_str_of("")));
-    cr_expect(clv_glob_match("**a", clv_str_of("aa")));
-    cr_expect_not(clv_glob_match("a", clv_str_of("ab")));
-    cr_expect_not(clv_glob_match("ab", clv_str_of("a")));
-    cr_expect_not(clv_glob_match("?", clv_str_of("")));
-    cr_expect_not(clv_glob_match("a*b", clv_str_of("abc")));
-}
-
 Test(constraints, places_are_sets_of_devices_and_stages)
 {
     clv_constraints c = read_rules("{\"rules\":["

@@ -40,7 +40,7 @@ _cleave() {
             --plan-out --input_model --num_ipus --output_model --num_processes --color --json --quiet --help"
         ;;
     inspect) options="--bind --cluster --devices --memory --headroom --configs --color --json --quiet --help" ;;
-    shards) options="--configuration --uneven --tiles --check --profile --bind --color --json --quiet --help" ;;
+    shards) options="--all --node --tensor --configuration --uneven --tiles --check --profile --bind --color --json --quiet --help" ;;
     annotate) options="--plan --output --keep-ir --color --json --quiet --help" ;;
     strip) options="--all --output --color --json --quiet --help" ;;
     verify) options="--inputs --seed --all --proof-only --runner --configuration --bind --color --json --quiet --help" ;;
@@ -96,7 +96,7 @@ _cleave() {
         _cleave_words "refuse ceil balanced"
         return
         ;;
-    --configuration | --devices | --memory | --headroom | --bind | --jobs | --max-candidates | --compiler-timeout | --num_ipus | --num_processes | \
+    --configuration | --node | --tensor | --devices | --memory | --headroom | --bind | --jobs | --max-candidates | --compiler-timeout | --num_ipus | --num_processes | \
         --max-load | --deadline | --gap | --seed | --microbatches | --mesh | --max-tp | --stages | --copies | --worth | --alternatives | --backward)
         return
         ;;
