@@ -7,6 +7,7 @@
 
 #define GAP        2
 #define NAME_LEAST 8  /* the first column is never cut below this */
+#define NAME_SAYS  12 /* below it, names of a model look alike */
 #define WORD_MOST  14 /* the other columns of words are cut to this in the usual width */
 
 static const char *cell_text(const char *cell) { return cell ? cell : "-"; }
@@ -48,8 +49,8 @@ static void find_widths(const clv_table *t, int32_t columns, int32_t *width)
             width[c] = most;
         total += width[c] + GAP;
     }
-    if (columns < CLV_REPORT_WIDTH && total - width[0] + NAME_LEAST > columns)
-        columns = CLV_REPORT_WIDTH; /* too narrow for the numbers: cut names would not help */
+    if (columns < CLV_REPORT_WIDTH && total - width[0] + NAME_SAYS > columns)
+        columns = CLV_REPORT_WIDTH; /* too narrow: names cut to fit would say nothing */
     int32_t over = total - columns;
     if (over > 0 && width[0] > NAME_LEAST)
         width[0] = width[0] - over > NAME_LEAST ? width[0] - over : NAME_LEAST;

@@ -106,7 +106,7 @@ Test(text, a_table_fits_its_columns)
                     "a word of 24 characters.  1\n");
 }
 
-/* Cutting names does not help where numbers alone are wider. */
+/* 39 columns of numbers and 12 of a name are more than 46. */
 Test(text, a_table_of_many_numbers_is_cut_as_if_it_had_80_columns)
 {
     static const char *const titles[] = { "name", ">some number", ">some number", ">some number" };
