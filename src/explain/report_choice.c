@@ -68,11 +68,10 @@ static void put_counts(const clv_plan *plan, clv_text *text)
 
 void clv_report_choice(const clv_plan *plan, clv_text *text)
 {
-    if (plan->n_alternatives == 0)
+    if (plan->n_alternatives <= 1)
         return;
     clv_text_printf(text, "\n");
-    if (plan->n_alternatives > 1)
-        put_table(plan, text);
+    put_table(plan, text);
     if (plan->why_chosen)
         clv_text_labelled(text, "chosen", "%s", plan->why_chosen);
     put_counts(plan, text);

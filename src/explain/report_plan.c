@@ -110,12 +110,12 @@ static void put_bound(report *r)
     const char *by_pace = is_share ? "time a micro-batch" : "time between runs";
     const char *measure = p->objective == CLV_THROUGHPUT ? by_pace : "latency";
     double gap = clv_plan_gap(p), percent = ceil(gap * 1e4) / 1e2;
-    bool is_wide = gap > CLV_GAP_WIDE;
+    bool is_wide = gap > CLV_GAP_WIDE, is_joint = p->search && strcmp(p->search, "joint") == 0;
 
     if (gap >= 0)
         clv_text_printf(&r->text, "bound       no %s has less %s than %s; %sgap %.*f %%%s\n",
-                        p->n_axes > 0 ? "plan with the meshes tried" : "cut of these units",
-                        measure, clv_show_time((char[32]){ 0 }, p->bound_ns),
+                        is_joint ? "plan of the forms tried" : "cut of these units", measure,
+                        clv_show_time((char[32]){ 0 }, p->bound_ns),
                         is_wide ? clv_tone_begin(&r->text, CLV_TONE_LOOK) : "", gap > 0 ? 2 : 0,
                         percent, is_wide ? clv_tone_end(&r->text) : "");
     else if (fits(p) && p->stopped)
@@ -354,29 +354,32 @@ static void put_result(report *r)
 {
     const clv_plan *p = r->plan;
     double gap = clv_plan_gap(p);
+    const char *words = is_optimal(p) ? "optimal of all that was searched"
+                        : gap >= 0    ? clv_arena_printf(r->text.arena, "best found, gap %.2f %%",
+                                                         ceil(gap * 1e4) / 1e2)
+                                      : "best found, gap not known";
 
-    if (gap > 0)
-        clv_text_printf(&r->text, "result      best found, gap %.2f %%\n", ceil(gap * 1e4) / 1e2);
-    else if (is_optimal(p))
-        clv_text_printf(&r->text, "result      optimal of all that was searched\n");
-    else
-        clv_text_printf(&r->text, "result      best found, gap not known\n");
+    r->text.failed |= !words;
+    if (words)
+        clv_text_printf(&r->text, "result      %s\n",
+                        gap > CLV_GAP_WIDE ? clv_toned(&r->text, CLV_TONE_LOOK, words) : words);
 }
 
 static void put_no_result(report *r)
 {
     const clv_plan *p = r->plan;
+    const char *words =
+        p->outcome == CLV_FAILED ? "the compiler did not accept any candidate"
+        : p->outcome != CLV_INFEASIBLE
+            ? clv_arena_printf(r->text.arena, "no plan fits: %s lacks %s",
+                               clv_cell_short(&r->text, p->devices[p->short_device].name),
+                               clv_show_bytes((char[32]){ 0 }, p->short_bytes))
+        : p->conflict ? clv_cell_name(&r->text, p->conflict)
+                      : "the rules contradict each other";
 
-    if (p->outcome == CLV_FAILED)
-        clv_text_printf(&r->text, "result      the compiler did not accept any candidate\n");
-    else if (p->outcome == CLV_INFEASIBLE)
-        clv_text_labelled(&r->text, "result", "%s",
-                          p->conflict ? clv_cell_name(&r->text, p->conflict)
-                                      : "the rules contradict each other");
-    else
-        clv_text_printf(&r->text, "result      no plan fits: %s lacks %s\n",
-                        clv_cell_short(&r->text, p->devices[p->short_device].name),
-                        clv_show_bytes((char[32]){ 0 }, p->short_bytes));
+    r->text.failed |= !words;
+    if (words)
+        clv_text_labelled(&r->text, "result", "%s", clv_toned(&r->text, CLV_TONE_BAD, words));
 }
 
 static void put_end(report *r)

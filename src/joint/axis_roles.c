@@ -11,7 +11,6 @@ typedef struct clv_role_op {
     int16_t weight, data; /* inputs */
     int16_t data_rank;
     bool stacked; /* slice k of the weight is expert k's */
-    int64_t flops;
 } clv_role_op;
 
 /* -- the operators -- */
@@ -69,13 +68,12 @@ clv_status clv_role_ops_find(const clv_costs *costs, const clv_types *types, clv
     *ret = (clv_role_ops){ .at = all, .flat_is_sequence = has_batch_of_one(types) };
     for (int32_t i = 0; i < g->n_ops; i++) {
         clv_role_op *one = &all[ret->n];
-        if (constant[i] || costs->of[i].flops <= 0 ||
+        if (constant[i] || costs->of[i].matmul_flops <= 0 ||
             !find_operands(types, constant, &g->ops[i], one))
             continue;
         one->op = (clv_op){ i };
         one->stacked = experts.stacked[i] || clv_str_is(g->ops[i].type, "MoE") ||
                        clv_str_is(g->ops[i].type, "QMoE");
-        one->flops = costs->of[i].flops;
         ret->n++;
     }
     return CLV_OK;
@@ -94,11 +92,26 @@ static clv_axis_role role_of_data(const clv_role_ops *ops, const clv_role_op *on
     return is_batch ? CLV_ROLE_DATA : CLV_ROLE_CONTEXT;
 }
 
+static clv_axis_role role_of(const int32_t count[static CLV_N_ROLES], int32_t n)
+{
+    clv_axis_role split =
+        count[CLV_ROLE_EXPERT] >= count[CLV_ROLE_TENSOR] ? CLV_ROLE_EXPERT : CLV_ROLE_TENSOR;
+    for (int32_t r = CLV_ROLE_DATA; r <= CLV_ROLE_CONTEXT; r++)
+        if (n > 0 && 2 * count[r] >= n)
+            return (clv_axis_role)r;
+    if (count[split] > 0)
+        return split;
+    return count[CLV_ROLE_DATA] >= count[CLV_ROLE_CONTEXT] && count[CLV_ROLE_DATA] > 0
+               ? CLV_ROLE_DATA
+           : count[CLV_ROLE_CONTEXT] > 0 ? CLV_ROLE_CONTEXT
+                                         : CLV_ROLE_NONE;
+}
+
 void clv_axis_roles_of(const clv_shard_problem *problem, const int32_t *solution,
                        const clv_role_ops *ops, clv_axis_role ret[static CLV_MESH_AXES_MAX])
 {
     const clv_mesh *mesh = problem->mesh;
-    double work[CLV_MESH_AXES_MAX][CLV_N_ROLES] = { { 0 } };
+    int32_t count[CLV_MESH_AXES_MAX][CLV_N_ROLES] = { { 0 } };
     for (int32_t i = 0; i < ops->n; i++) {
         const clv_role_op *one = &ops->at[i];
         const clv_op_choice *choice = clv_shard_choice(problem, solution, one->op);
@@ -111,15 +124,11 @@ void clv_axis_roles_of(const clv_shard_problem *problem, const int32_t *solution
             clv_axis_role role = weight.dim[a] < 0 ? role_of_data(ops, one, &data, a)
                                  : one->stacked && weight.dim[a] == 0 ? CLV_ROLE_EXPERT
                                                                       : CLV_ROLE_TENSOR;
-            work[a][role] += (double)one->flops;
+            count[a][role]++;
         }
     }
-    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++) {
-        ret[a] = CLV_ROLE_NONE;
-        for (int32_t r = CLV_ROLE_DATA; r < CLV_N_ROLES; r++)
-            if (work[a][r] > (ret[a] == CLV_ROLE_NONE ? 0 : work[a][ret[a]]))
-                ret[a] = (clv_axis_role)r;
-    }
+    for (int32_t a = 0; a < CLV_MESH_AXES_MAX; a++)
+        ret[a] = role_of(count[a], ops->n);
 }
 
 /* -- names -- */

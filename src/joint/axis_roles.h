@@ -1,11 +1,11 @@
 /* axis_roles.h - what each axis of a mesh is for in a plan, and the name of its form that follows:
  * "DP2xTP4xPP2".
  *
- * An axis has the role that most of the work does along it. Data parallel (dp): operators with
- * weights have copies of these, and parts of the batch. Context parallel (cp): parts of a sequence
- * or an image. Expert parallel (ep): experts are dealt out. Tensor parallel (tp): weights are split
- * any other way. Work is counted in FLOPs of operators that have weights; parallelism.h names what
- * is found one by one.
+ * Data parallel (dp): at least half of the matmuls with weights have copies of these along the
+ * axis, and parts of the batch. Context parallel (cp): the same with parts of a sequence or an
+ * image. Else expert parallel (ep), where experts are dealt out by most of those that are split, or
+ * tensor parallel (tp), where weights are split any other way. These are the rules of
+ * parallelism.h, which names what is found one by one.
  */
 #ifndef CLV_JOINT_AXIS_ROLES_H
 #define CLV_JOINT_AXIS_ROLES_H
@@ -21,7 +21,7 @@ typedef enum {
     CLV_N_ROLES
 } clv_axis_role;
 
-/* Operators with weights: what all forms have in common. */
+/* Matmuls with weights: what all forms have in common. */
 typedef struct {
     const struct clv_role_op *at;
     int32_t n;
@@ -32,7 +32,7 @@ typedef struct {
 clv_status clv_role_ops_find(const clv_costs *costs, const clv_types *types, clv_arena *arena,
                              clv_role_ops *ret, clv_error *err);
 
-/* By axis of the problem's mesh. O(operators with weights). */
+/* By axis of the problem's mesh. O(matmuls with weights). */
 void clv_axis_roles_of(const clv_shard_problem *problem, const int32_t *solution,
                        const clv_role_ops *ops, clv_axis_role ret[static CLV_MESH_AXES_MAX]);
 

@@ -42,7 +42,7 @@ static int64_t objective_of(const clv_joint *j, const clv_joint_found *f)
     return f->score.ns;
 }
 
-/* What plans are told apart by, the most important first: by how much, and in which words one that
+/* What plans differ by, the most important first: by how much, and in which words one that
  * is chosen for it is better. */
 typedef enum { EXACTLY, OF_ITSELF, OF_CAPACITY } tolerance;
 

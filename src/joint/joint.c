@@ -444,6 +444,8 @@ clv_status clv_joint_plan(const clv_request *req, const clv_analysis *analysis, 
     CLV_TRY(clv_joint_add_alternatives(&j, chosen, *ret, err));
     clv_plan_add_host(*ret, analysis->host_ns);
     (*ret)->bound_ns = !j.unbounded && j.bound_ns < INT64_MAX ? j.bound_ns : 0;
+    if (clv_request_leaves_search(req))
+        (*ret)->search = "joint";
     (*ret)->stopped = end_of(&j, chosen, *ret);
     CLV_TRY(note_tensor_rules(&j, *ret, err));
     CLV_TRY(clv_mesh_rules_mark_plan(&j.rules, j.idle, j.without_tensor_rules ? j.conflict : NULL,

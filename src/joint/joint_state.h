@@ -27,7 +27,7 @@ typedef struct {
 
 struct clv_mesh_candidate;
 
-/* What plans of the same objective are told apart by. */
+/* What plans of the same objective differ by. */
 typedef struct {
     int64_t latency_ns, period_ns; /* of a copy, without the host */
     int64_t peak_bytes;            /* of the fullest device */

@@ -100,8 +100,8 @@ static void expect_in(const char *nodes, const char *(*as)(const cleave_plan *),
 /* covers: B.031 B.043 B.044 */
 Test(manual, the_sharding_nodes_of_a_device_are_the_ends_of_its_group)
 {
-    expect_in("left=0,add=0", plan_text, "Device 0 - ['add']\n");
-    expect_in("left=0,right=0", plan_text, "Device 0 - ['left', 'right']\n");
+    expect_in("left=0,add=0", plan_text, "cut behind  gpu0: ['add']\n");
+    expect_in("left=0,right=0", plan_text, "cut behind  gpu0: ['left', 'right']\n");
     cleave_plan *plan = cut_at("add=0,last=1");
     cr_expect(strstr(plan_json(plan), "\"add\""), "%s", plan_json(plan));
     cr_expect(!strstr(plan_json(plan), "\"last\""), "%s", plan_json(plan));

@@ -78,7 +78,7 @@ Test(colour, what_is_bad_is_red_and_what_deserves_a_look_yellow)
 {
     char *all = shown(80, "", "plan --devices 2 --memory 300MiB --no-output " VIT);
     cr_expect(strstr(all, ESC "31mcannot be sharded into 2 devices; "), "%s", all);
-    cr_expect(strstr(all, "\n" ESC "31m[Failed] Out of memory: device "), "%s", all);
+    cr_expect(strstr(all, "\nresult      " ESC "31mno plan fits: gpu"), "%s", all);
     cr_expect(strstr(all, ESC "31m2"), "no peak above the capacity: %s", all);
     free(all);
     expect_in(shown(80, "", "plan --devices 1 --memory 1260MiB --no-output " VIT),

@@ -59,8 +59,7 @@ Test(cli_constraints, boundaries_and_stages_are_kept)
         "}",
         "--devices 2", 0, "cut behind  gpu0: ['" END(3) "']");
     expect("{ \"boundary_after\": \"" END(3) "\" }, { \"boundary_after\": \"" END(15) "\" }",
-           "--devices 3", 0,
-           "cut behind  gpu0: ['" END(3) "']\ncut behind  gpu1: ['" END(15) "']");
+           "--devices 3", 0, "cut behind  gpu0: ['" END(3) "']\ncut behind  gpu1: ['" END(15) "']");
     expect("{ \"place\": \"" LAYER(9) "\", \"stage\": 2 }, { \"place\": \"" LAYER(
                10) "\", \"stage\": 3 }",
            "--devices 4", 0, "in 4 stages\n'" END(9) "'");

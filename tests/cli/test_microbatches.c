@@ -83,7 +83,7 @@ Test(microbatches, latency_is_of_one_and_says_nothing_of_pipelines)
 
 Test(microbatches, throughput_fills_the_pipeline)
 {
-    run_result r = ran(0, "--objective throughput");
+    run_result r = ran(0, "--objective throughput --copies 1");
     double n = in_plan("microbatches"), bubble = in_plan("bubble");
     cr_assert(strstr(r.out, "in flight"), "%s", r.out);
     cr_assert(strstr(r.out, "\npipeline    "), "%s", r.out);

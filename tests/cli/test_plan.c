@@ -591,7 +591,8 @@ Test(plan, names_of_files_are_shown_without_what_disturbs_a_terminal)
     check(0, "plan -o \"$(printf 'a\\033[31m\\nb\\302\\205\\377\\303\\251')\" m.onnx",
           "The annotated model is in a\\x1b[31m\\x0ab\\xc2\\x85\\xff\xc3\xa9\n"
           "The plan is in a\\x1b[31m\\x0ab\\xc2\\x85\\xff\xc3\xa9.plan.json\n");
-    check(0, "annotate --plan *.plan.json -o \"$(printf 'c\\033')\" m.onnx", "model is in c\\x1b\n");
+    check(0, "annotate --plan *.plan.json -o \"$(printf 'c\\033')\" m.onnx",
+          "model is in c\\x1b\n");
     check(0, "strip -o \"$(printf 'd\\033')\" \"$(printf 'c\\033')\"", "model is in d\\x1b\n");
 }
 
