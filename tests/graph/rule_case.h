@@ -7,7 +7,8 @@
  *   w axes int64{0,-1}          a constant of one dimension; int64(3) has none
  *   y, z = Split(x, , s) axis=1 num=[1,2] scale=0.5 mode='linear' body=@step
  *   graph step; ... end         a body for @step, before the graph that uses it
- *   out y                       outputs; without it those of the last operator
+ *   out y z:float[n]            outputs, with the type that the file declares or without;
+ *                               without any those of the last operator
  *
  * An operator of another domain is written ms:Gelu, ml:Scaler, train:Adam. The answer lists the
  * outputs' types with " | " between, or is "error: " and the sentence.
@@ -275,8 +276,11 @@ static inline void case_statement(case_reader *c, clv_draft *d)
         d->weights[d->n_weights++] = *case_const(c, name);
     } else if (case_keyword(c, "out")) {
         d->n_outputs = 0;
-        while (case_spaces(c), *c->at != ';' && *c->at)
-            d->outputs[d->n_outputs++].name = case_name(c);
+        while (case_spaces(c), *c->at != ';' && *c->at) {
+            clv_draft_value *v = &d->outputs[d->n_outputs++];
+            v->name = case_name(c);
+            v->type = case_skip(c, ":") ? case_type(c) : NULL;
+        }
     } else if (case_keyword(c, "opset")) {
         c->opset = strtoll(c->at, (char **)&c->at, 10);
     } else if (case_keyword(c, "graph")) {
@@ -322,24 +326,33 @@ static inline void case_show(const clv_model *model, const clv_inference *found,
     }
 }
 
+/* What is written goes into an arena of its own, which has to live as long as the model. */
+static inline clv_status case_model(const char *text, clv_arena *written, clv_arena *arena,
+                                    clv_model **ret, clv_error *err)
+{
+    case_reader *c = CLV_NEW(written, case_reader);
+    clv_opset *opset = CLV_NEW(written, clv_opset);
+    *c = (case_reader){ .arena = written, .at = text, .opset = 18 };
+    clv_draft *d = case_graph(c);
+    *opset = (clv_opset){ clv_str_of(""), c->opset };
+    d->opsets = opset;
+    d->n_opsets = 1;
+    clv_draft_model draft = {
+        .ir_version = 8, .main = d, .symbols = c->symbols, .n_symbols = c->n_symbols
+    };
+    return clv_model_build(&draft, arena, ret, err);
+}
+
 /* Reads and infers with no more than `limit` bytes (0: any), from an arena of its own. */
 static inline clv_status case_run(const char *text, size_t limit, char *buf, size_t size)
 {
     clv_arena *written = clv_arena_new(NULL, 0), *arena = clv_arena_new(NULL, limit);
-    case_reader c = { .arena = written, .at = text, .opset = 18 };
     clv_error err = { 0 };
     clv_model *model = NULL;
     clv_inference *found = NULL;
-    clv_draft *d = case_graph(&c);
-    clv_opset opsets[1] = { { clv_str_of(""), c.opset } };
     clv_status status = CLV_ENOMEM;
-    d->opsets = opsets;
-    d->n_opsets = 1;
-    clv_draft_model draft = {
-        .ir_version = 8, .main = d, .symbols = c.symbols, .n_symbols = c.n_symbols
-    };
     if (arena)
-        status = clv_model_build(&draft, arena, &model, &err);
+        status = case_model(text, written, arena, &model, &err);
     if (status == CLV_OK)
         status = clv_infer(model, NULL, 0, arena, &found, &err);
     if (status == CLV_OK)

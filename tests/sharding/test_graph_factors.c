@@ -14,15 +14,9 @@ typedef struct {
 static resolved resolve(const char *text)
 {
     resolved r = { .arena = clv_arena_new(NULL, 0) };
-    case_reader c = { .arena = r.arena, .at = text, .opset = 18 };
     clv_error err = { 0 };
     clv_inference *found = NULL;
-    clv_draft *d = case_graph(&c);
-    clv_opset opsets[1] = { { clv_str_of(""), c.opset } };
-    d->opsets = opsets;
-    d->n_opsets = 1;
-    clv_draft_model draft = { .ir_version = 8, .main = d };
-    cr_assert_eq(clv_model_build(&draft, r.arena, &r.model, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(case_model(text, r.arena, r.arena, &r.model, &err), CLV_OK, "%s", err.message);
     cr_assert_eq(clv_infer(r.model, NULL, 0, r.arena, &found, &err), CLV_OK, "%s", err.message);
     r.types = found->main;
     r.all = CLV_NEW_ARRAY(r.arena, clv_factors, r.model->main->n_ops);
