@@ -29,7 +29,7 @@ static clv_status put_tensor_type(clv_message_writer *e, const clv_model *model,
     for (int32_t i = 0; i < type->rank; i++) {
         clv_dim d = type->dims[i];
         CLV_TRY(clv_put_begin(e, 1, &dim, err));
-        if (clv_dim_is_symbol(d))
+        if (clv_dim_is_symbol(d) && clv_dim_symbol_id(d) < model->n_symbols)
             CLV_TRY(clv_put_str(e, 2, model->symbols[clv_dim_symbol_id(d)], err));
         else if (clv_dim_is_number(d))
             CLV_TRY(clv_put_int(e, 1, d, err));

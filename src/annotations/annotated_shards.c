@@ -4,7 +4,7 @@
 
 #include "annotations/propagation.h"
 #include "annotations/stage_order.h"
-#include "graph/bindings.h"
+#include "graph/infer_bound.h"
 #include "notation/tile_dictionary.h"
 #include "plan/plan_annotations.h"
 #include "proto/read_annotations.h"
@@ -293,10 +293,10 @@ static clv_status infer_types(maker *m, clv_error *err)
     const clv_graph *g = m->req->model->main;
     clv_inference *inference = NULL;
 
-    m->bindings = m->req->bindings;
-    m->n_bindings = m->req->n_bindings;
-    CLV_TRY(clv_bindings_complete(m->req->model, m->arena, &m->bindings, &m->n_bindings, err));
-    CLV_TRY(clv_infer(m->req->model, m->bindings, m->n_bindings, m->arena, &inference, err));
+    CLV_TRY(clv_infer_bound(m->req->model, m->req->bindings, m->req->n_bindings, m->arena,
+                            &inference, err));
+    m->bindings = inference->bound.at;
+    m->n_bindings = inference->bound.n;
     m->types = inference->main;
     m->op_at = CLV_NEW_ARRAY(m->arena, clv_op, g->n_ops);
     if (!m->op_at)

@@ -33,6 +33,7 @@ typedef struct {
     const clv_graph *graph;
     clv_types *outer;       /* of the graph around it; NULL: none */
     const clv_rule *caller; /* the call of the function this is in; NULL: none */
+    bool always;            /* does every run of the model run the graph? */
     clv_body_inputs inputs;
 } inference_of;
 
@@ -157,7 +158,9 @@ static clv_status infer_graph(inferer *f, const inference_of *in, clv_types **re
                    .arena = f->arena,
                    .caller = in->caller,
                    .infer_body = infer_body,
-                   .inference = f };
+                   .inference = f,
+                   .relations = f->declared.relations,
+                   .always = in->always };
     for (int32_t i = 0; i < in->graph->n_ops; i++) {
         r.op = &in->graph->ops[i];
         int64_t version = clv_graph_opset(in->graph, r.op->domain);
@@ -182,6 +185,7 @@ static clv_status infer_body(clv_rule *r, const clv_graph *body, const clv_body_
     inference_of in = { .graph = body,
                         .outer = call ? NULL : r->types,
                         .caller = call ? r : r->caller,
+                        .always = call && r->always,
                         .inputs = *inputs };
     return infer_graph(f, &in, ret, err);
 }
@@ -215,16 +219,49 @@ static int64_t count_open(const clv_types *types)
     return n;
 }
 
+static clv_status infer_main(inferer *f, clv_types **ret, clv_error *err)
+{
+    const clv_declared_ctx *ctx = &f->declared;
+    inference_of in = { .graph = ctx->model->main, .always = true };
+    CLV_TRY(infer_graph(f, &in, ret, err));
+    if (ctx->relations->failed || ctx->relations->sums.failed)
+        return clv_fail_nomem(err, "relations of symbols");
+    return CLV_OK;
+}
+
+clv_status clv_infer_relations(const clv_model *model, clv_arena *arena, clv_relations **ret,
+                               clv_error *err)
+{
+    clv_types *types;
+    clv_relations *relations;
+    CLV_TRY(clv_relations_new(model, arena, &relations, err));
+    inferer f = { .arena = clv_arena_new(clv_arena_alloc(arena), 0),
+                  .body_work_left = BODY_WORK_MAX };
+    if (!f.arena)
+        return clv_fail_nomem(err, "relations of symbols");
+    clv_status status = clv_declared_init(&f.declared, model, NULL, 0, f.arena, err);
+    f.declared.relations = relations;
+    if (status == CLV_OK)
+        status = infer_main(&f, &types, err);
+    clv_arena_free(f.arena);
+    if (status == CLV_ENOMEM)
+        return status;
+    if (status != CLV_OK)
+        CLV_TRY(clv_relations_new(model, arena, &relations, err));
+    *ret = relations;
+    return CLV_OK;
+}
+
 clv_status clv_infer(const clv_model *model, const clv_binding *bindings, int32_t n_bindings,
                      clv_arena *arena, clv_inference **ret, clv_error *err)
 {
     inferer f = { .arena = arena, .body_work_left = BODY_WORK_MAX };
     CLV_TRY(clv_declared_init(&f.declared, model, bindings, n_bindings, arena, err));
+    CLV_TRY(clv_relations_new(model, arena, &f.declared.relations, err));
     clv_inference *inference = CLV_NEW(arena, clv_inference);
     if (!inference)
         return clv_fail_nomem(err, "the types of a model");
-    inference_of in = { .graph = model->main };
-    clv_status status = infer_graph(&f, &in, &inference->main, err);
+    clv_status status = infer_main(&f, &inference->main, err);
     if (status == CLV_EFORMAT && n_bindings > 0 && err) {
         /* Such sizes show where shapes meet, far from where they were given. */
         clv_error first = *err;
@@ -242,6 +279,8 @@ clv_status clv_infer(const clv_model *model, const clv_binding *bindings, int32_
     inference->n_open_in_bodies = in_bodies < INT32_MAX ? (int32_t)in_bodies : INT32_MAX;
     inference->conflicts = f.declared.conflicts;
     inference->n_conflicts = f.declared.n_conflicts;
+    inference->relations = f.declared.relations;
+    inference->bound = (clv_bindings){ .at = bindings, .n = n_bindings, .n_given = n_bindings };
     *ret = inference;
     return CLV_OK;
 }

@@ -21,6 +21,8 @@ typedef struct {
     clv_str
         *conflicts; /* sentences: where the file declares one shape and inference gives another */
     int32_t n_conflicts;
+    clv_relations *relations; /* of symbols: those that are open, as far as they were found */
+    clv_bindings bound;       /* what symbols were bound to */
 } clv_inference;
 
 /* Fails with CLV_EFORMAT for a binding of an unknown symbol, for shapes that contradict each other
@@ -28,5 +30,10 @@ typedef struct {
  */
 clv_status clv_infer(const clv_model *model, const clv_binding *bindings, int32_t n_bindings,
                      clv_arena *arena, clv_inference **ret, clv_error *err);
+
+/* The relations of the model's symbols, which are those that clv_infer() finds without bindings:
+ * none where that fails. In the arena; what else inference needs is given back. CLV_ENOMEM. */
+clv_status clv_infer_relations(const clv_model *model, clv_arena *arena, clv_relations **ret,
+                               clv_error *err);
 
 #endif

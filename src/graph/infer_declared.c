@@ -84,13 +84,26 @@ clv_status clv_declared_init(clv_declared_ctx *ctx, const clv_model *model,
 typedef struct {
     clv_declared_ctx *ctx;
     bool symbols;  /* may unbound symbols be taken? */
+    bool output;   /* of the model */
     bool conflict; /* both knew, and differently */
 } merging;
+
+/* An output by its symbol, which is bound or not. Where the file has a number instead, that may be
+ * of a sample run. */
+static clv_dim merge_output_dim(clv_declared_ctx *ctx, clv_dim found, int32_t symbol)
+{
+    clv_dim declared = symbol < ctx->model->n_symbols ? ctx->symbol[symbol] : CLV_DIM_UNKNOWN;
+    if (clv_dim_is_number(found) == clv_dim_is_number(declared))
+        clv_relate(ctx->relations, found, declared);
+    bool is_sum = clv_dim_is_symbol(found) && clv_dim_symbol_id(found) >= ctx->model->n_symbols;
+    return is_sum ? declared : found; /* what has a name is shown by it */
+}
 
 static clv_dim merge_dim(merging *m, clv_dim found, clv_dim declared)
 {
     if (clv_dim_is_symbol(declared)) {
         int32_t id = clv_dim_symbol_id(declared);
+        found = m->output ? merge_output_dim(m->ctx, found, id) : found;
         declared = id < m->ctx->model->n_symbols ? m->ctx->symbol[id] : CLV_DIM_UNKNOWN;
         if (!clv_dim_is_number(declared) && !m->symbols)
             declared = CLV_DIM_UNKNOWN;
@@ -181,7 +194,9 @@ clv_status clv_declared_merge(clv_declared_ctx *ctx, const clv_graph *graph, int
     const clv_graph *outermost = graph;
     while (outermost->parent)
         outermost = outermost->parent;
-    merging m = { .ctx = ctx, .symbols = outermost == outermost->model->main };
+    merging m = { .ctx = ctx,
+                  .symbols = outermost == outermost->model->main,
+                  .output = graph == ctx->model->main && info->is_output };
     CLV_TRY(merge_type(&m, info->declared, &types->of[t], err));
     return m.conflict && graph == ctx->model->main ? report_conflict(&m, info, &types->of[t], err)
                                                    : CLV_OK;

@@ -47,6 +47,24 @@ bool clv_rule_ints(const clv_rule *r, int32_t k, const int64_t **ret, int32_t *r
     return true;
 }
 
+/* -- dimensions that are open -- */
+
+clv_dim clv_rule_add(const clv_rule *r, clv_dim a, clv_dim b)
+{
+    return clv_symbol_sums_add(r->relations ? &r->relations->sums : NULL, a, b);
+}
+
+clv_dim clv_rule_sub(const clv_rule *r, clv_dim a, clv_dim b)
+{
+    return clv_symbol_sums_sub(r->relations ? &r->relations->sums : NULL, a, b);
+}
+
+void clv_rule_relate(const clv_rule *r, clv_dim a, clv_dim b)
+{
+    if (r->always)
+        clv_relate(r->relations, a, b);
+}
+
 /* -- attributes -- */
 
 static const clv_attr *default_attr(const clv_graph *function, clv_str name)

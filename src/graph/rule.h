@@ -9,6 +9,7 @@
 #ifndef CLV_GRAPH_RULE_H
 #define CLV_GRAPH_RULE_H
 
+#include "graph/relations.h"
 #include "graph/types.h"
 
 typedef struct clv_rule clv_rule;
@@ -32,7 +33,9 @@ struct clv_rule {
      * NULL where the rule is only read. */
     clv_status (*infer_body)(clv_rule *r, const clv_graph *body, const clv_body_inputs *in,
                              clv_types **ret, clv_error *err);
-    void *inference; /* of infer_body */
+    void *inference;          /* of infer_body */
+    clv_relations *relations; /* of the model's symbols, as they are found; NULL: not looked for */
+    bool always;              /* does every run of the model run the operator? */
 };
 
 /* The types of the rules that ops.def names; a family's header declares its rules by them:
@@ -76,6 +79,14 @@ clv_status clv_rule_set_ints(clv_rule *r, int32_t k, int32_t n, const clv_dim *i
                              clv_error *err);
 clv_status clv_rule_set_floats(clv_rule *r, int32_t k, int32_t n, const double *floats,
                                clv_error *err);
+
+/* -- dimensions that are open -- */
+/* As clv_dim_add() and clv_dim_sub(), with sums of symbols. */
+clv_dim clv_rule_add(const clv_rule *r, clv_dim a, clv_dim b);
+clv_dim clv_rule_sub(const clv_rule *r, clv_dim a, clv_dim b);
+/* The operator takes only dimensions that are equal: known from here on as a relation of their
+ * symbols. Numbers that differ are not refused, but noted (clv_relations.disagree). */
+void clv_rule_relate(const clv_rule *r, clv_dim a, clv_dim b);
 
 /* CLV_EFORMAT with "operator 'label' (Type): " before the words. */
 clv_status clv_rule_fail(const clv_rule *r, clv_error *err, const char *fmt, ...) CLV_PRINTF(3, 4);

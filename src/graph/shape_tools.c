@@ -91,6 +91,7 @@ clv_status clv_rule_same_dim(clv_rule *r, clv_dim a, clv_dim b, const char *what
     if (clv_dim_is_number(a) && clv_dim_is_number(b) && a != b)
         return clv_rule_fail(r, err, "%s is %" PRId64 " in one input and %" PRId64 " in another",
                              what, a, b);
+    clv_rule_relate(r, a, b);
     if (clv_dim_is_number(a))
         *ret = a;
     else if (clv_dim_is_number(b) || a == CLV_DIM_UNKNOWN)

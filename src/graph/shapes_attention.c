@@ -74,8 +74,8 @@ clv_status clv_shape_attention(clv_rule *r, clv_error *err)
     CLV_TRY(
         clv_rule_same_dim(r, k.length, v.length, "the length of keys and values", &k.length, err));
     clv_dtype dtype = clv_rule_in(r, 0)->dtype;
-    clv_dim all = clv_dim_add(past_length(r, 4), k.length);
-    clv_dim all_v = clv_dim_add(past_length(r, 5), k.length);
+    clv_dim all = clv_rule_add(r, past_length(r, 4), k.length);
+    clv_dim all_v = clv_rule_add(r, past_length(r, 5), k.length);
     clv_dim four[4] = { q.batch, q.heads, q.length, v.width };
     clv_dim three[3] = { q.batch, q.length, clv_dim_mul(q.heads, v.width) };
     clv_dim present_k[4] = { q.batch, k.heads, all, q.width };
@@ -100,6 +100,26 @@ static clv_dim longest(clv_dim past, clv_dim total, bool has_past)
     return CLV_DIM_UNKNOWN;
 }
 
+/* Does the file call the length of the present what it calls that of the past? Then both are one
+ * buffer. */
+static bool is_declared_shared(const clv_rule *r, clv_dim past)
+{
+    const clv_type *declared =
+        clv_rule_has_out(r, 1)
+            ? clv_tensor_at(r->graph, clv_op_output(r->graph, r->op, 1))->declared
+            : NULL;
+    return declared && clv_dim_is_symbol(past) && clv_type_dim(declared, 2) == past;
+}
+
+/* What is attended to is the past and the new keys, or lies in a buffer with room for both. */
+static void relate_total(const clv_rule *r, clv_dim total, clv_dim past, clv_dim added)
+{
+    if (!clv_rule_has_in(r, 3)) /* no past */
+        clv_rule_relate(r, total, added);
+    else if (r->always && !is_declared_shared(r, past))
+        clv_relate_cache(r->relations, total, past, added);
+}
+
 clv_status clv_shape_group_query_attention(clv_rule *r, clv_error *err)
 {
     const clv_type *query = clv_rule_in(r, 0), *past = clv_rule_in(r, 3);
@@ -116,6 +136,8 @@ clv_status clv_shape_group_query_attention(clv_rule *r, clv_error *err)
                        packed ? clv_dim_mul(heads, width) : clv_type_dim(query, 2) };
     clv_dim present[4] = { out[0], kv_heads,
                            longest(clv_type_dim(past, 2), total, clv_rule_has_in(r, 3)), kept };
+    if (!sparse) /* whose past is always such a buffer */
+        relate_total(r, total, clv_type_dim(past, 2), out[1]);
     CLV_TRY(clv_rule_set(r, 0, query->dtype, 3, out, err));
     for (int32_t i = 0; i < 2; i++) { /* keys, values */
         int32_t cache = clv_rule_has_in(r, 3 + i) ? 3 + i : 0;
@@ -166,6 +188,21 @@ static clv_status read_multi_head(clv_rule *r, int32_t first_past, heads_shape *
     return CLV_OK;
 }
 
+/* What attention needs to be of one length with what it attends to. A mask of rank 2 may leave out
+ * the past. */
+static void relate_masks(const clv_rule *r, int32_t mask, clv_dim queries, clv_dim all)
+{
+    const clv_type *padding = clv_rule_in(r, mask), *bias = clv_rule_in(r, mask + 1);
+    if (clv_type_rank(padding) == 3) {
+        clv_rule_relate(r, padding->dims[1], queries);
+        clv_rule_relate(r, padding->dims[2], all);
+    }
+    if (clv_type_rank(bias) == 4) {
+        clv_rule_relate(r, bias->dims[2], queries);
+        clv_rule_relate(r, bias->dims[3], all);
+    }
+}
+
 /* shared: past and present are one buffer; input `used` has how much of it is filled. */
 static clv_status set_multi_head(clv_rule *r, int32_t first_past, int32_t used, bool shared,
                                  clv_error *err)
@@ -180,12 +217,13 @@ static clv_status set_multi_head(clv_rule *r, int32_t first_past, int32_t used, 
     for (int32_t i = 0; i < 2; i++) { /* keys, values */
         clv_dim before = past_length(r, first_past + i);
         bool buffer = shared && clv_rule_has_in(r, first_past + i);
-        clv_dim present[4] = { h.batch, h.heads, buffer ? before : clv_dim_add(before, h.keys),
+        clv_dim present[4] = { h.batch, h.heads, buffer ? before : clv_rule_add(r, before, h.keys),
                                i == 0 ? h.width : h.value_width };
         CLV_TRY(clv_rule_set(r, 1 + i, dtype, 4, present, err));
     }
     clv_dim filled = shared ? clv_rule_scalar(r, used) : past_length(r, first_past);
-    clv_dim scores[4] = { h.batch, h.heads, h.queries, clv_dim_add(filled, h.keys) };
+    clv_dim scores[4] = { h.batch, h.heads, h.queries, clv_rule_add(r, filled, h.keys) };
+    relate_masks(r, first_past - 2, h.queries, scores[3]);
     return clv_rule_set(r, 3, CLV_DT_UNDEFINED, 4, scores, err);
 }
 
@@ -220,10 +258,26 @@ static clv_status qkv_widths(clv_rule *r, clv_dim columns, clv_dim width[3], clv
     return CLV_OK;
 }
 
+/* A mask of rank 2 is [B, all], of rank 3 [B, S, all]; input `bias` [B or 1, H or 1, S, all]. */
+static void relate_projected_masks(const clv_rule *r, int32_t mask, int32_t bias, clv_dim queries,
+                                   clv_dim all)
+{
+    int32_t rank = clv_type_rank(clv_rule_in(r, mask));
+    if (rank == 2 || rank == 3)
+        clv_rule_relate(r, clv_type_dim(clv_rule_in(r, mask), -1), all);
+    if (rank == 3)
+        clv_rule_relate(r, clv_type_dim(clv_rule_in(r, mask), 1), queries);
+    if (clv_type_rank(clv_rule_in(r, bias)) == 4) {
+        clv_rule_relate(r, clv_type_dim(clv_rule_in(r, bias), 2), queries);
+        clv_rule_relate(r, clv_type_dim(clv_rule_in(r, bias), 3), all);
+    }
+}
+
 /* past and present are [2, B, H, P, D]. */
 static clv_status set_projected(clv_rule *r, clv_dtype dtype, int32_t past_input, bool shared,
                                 clv_error *err)
 {
+    bool quantised = past_input == 8; /* its mask is input 5, and it has no bias of scores */
     const clv_type *in = clv_rule_in(r, 0), *weights = clv_rule_in(r, 1);
     clv_dim heads = attr_dim(r, "num_heads"), width[3], head, before = 0;
     bool has_past = clv_rule_has_in(r, past_input);
@@ -236,7 +290,9 @@ static clv_status set_projected(clv_rule *r, clv_dtype dtype, int32_t past_input
     if (has_past)
         before = clv_type_dim(clv_rule_in(r, past_input), 3);
     clv_dim present[5] = { 2, out[0], heads,
-                           shared && has_past ? before : clv_dim_add(before, out[1]), head };
+                           shared && has_past ? before : clv_rule_add(r, before, out[1]), head };
+    if (!shared)
+        relate_projected_masks(r, quantised ? 5 : 3, quantised ? -1 : 5, out[1], present[3]);
     CLV_TRY(clv_rule_set(r, 0, dtype, 3, out, err));
     return clv_rule_set(r, 1, dtype, 5, present, err);
 }

@@ -46,8 +46,8 @@ clv_status clv_shape_range(clv_rule *r, clv_error *err)
     double from, to, by = 1;
     if (delta == 0)
         return clv_rule_fail(r, err, "delta is 0");
-    if (start == 0 && delta == 1 && clv_dim_is_symbol(limit))
-        n = limit;
+    if (delta == 1 && clv_dim_is_symbol(limit))
+        n = clv_rule_sub(r, limit, start);
     else if (clv_dim_is_number(start) && clv_dim_is_number(limit) && clv_dim_is_number(delta))
         n = range_ints(start, limit, delta);
     else if (clv_rule_scalar_float(r, 0, &from) && clv_rule_scalar_float(r, 1, &to) &&

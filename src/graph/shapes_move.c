@@ -26,7 +26,7 @@ static clv_status join(clv_rule *r, const clv_type *in, int32_t axis, clv_shape 
     for (int32_t i = 0; i < shape->rank; i++) {
         clv_dim d = clv_type_dim(in, i), *sum = &shape->dims[i];
         if (i == axis)
-            *sum = clv_dim_add(*sum, d);
+            *sum = clv_rule_add(r, *sum, d);
         else
             CLV_TRY(clv_rule_same_dim(r, *sum, d, "a dimension that is not joined", sum, err));
     }
@@ -238,7 +238,7 @@ clv_status clv_shape_pad(clv_rule *r, clv_error *err)
     for (int32_t i = 0; i < n; i++) {
         CLV_TRY(clv_rule_axis(r, axes ? axes[i] : i, in->rank, &axis, err));
         /* The sum of the pads first, so that -1 and 1 leave an open dimension alone. */
-        clv_dim sum = clv_dim_add(dims[axis], clv_dim_add(pads[i], pads[n + i]));
+        clv_dim sum = clv_rule_add(r, dims[axis], clv_dim_add(pads[i], pads[n + i]));
         if (clv_dim_is_number(sum) && sum < 0)
             return clv_rule_fail(r, err, "pads %lld and %lld make axis %d of size %lld negative",
                                  (long long)pads[i], (long long)pads[n + i], axis,

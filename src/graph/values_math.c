@@ -65,19 +65,24 @@ clv_status clv_fold_reciprocal(clv_rule *r, clv_error *err)
 
 typedef struct {
     double (*f)(double, double);
-    clv_dim (*i)(clv_dim, clv_dim); /* of numbers or open dims */
+    clv_dim (*i)(clv_dim, clv_dim);                      /* of numbers or open dims */
+    clv_dim (*open)(const clv_rule *, clv_dim, clv_dim); /* where i does not know; NULL: likewise */
 } binary;
 
 /* acc, of the output's shape, becomes acc op in. */
-static void accumulate(const binary *op, const clv_literal *to, const clv_literal *in,
-                       clv_literal_out *acc)
+static void accumulate(const clv_rule *r, const binary *op, const clv_literal *to,
+                       const clv_literal *in, clv_literal_out *acc)
 {
     for (int32_t j = 0; j < to->n; j++) {
         int32_t at = clv_literal_broadcast(in, to, j);
-        if (acc->whole)
-            acc->i[j] = clv_elem_fit(to->dtype, op->i(acc->i[j], in->i[at]));
-        else
+        if (acc->whole) {
+            clv_dim result = op->i(acc->i[j], in->i[at]);
+            if (result == CLV_DIM_UNKNOWN && op->open)
+                result = op->open(r, acc->i[j], in->i[at]);
+            acc->i[j] = clv_elem_fit(to->dtype, result);
+        } else {
             acc->f[j] = clv_elem_round(to->dtype, op->f(acc->f[j], in->f[at]));
+        }
     }
 }
 
@@ -93,7 +98,7 @@ static bool combine(clv_rule *r, const binary *op, clv_literal *to, clv_literal_
         if (in.i ? !op->i : !op->f)
             return false;
         if (k > 0) {
-            accumulate(op, to, &in, acc);
+            accumulate(r, op, to, &in, acc);
             continue;
         }
         acc->whole = in.i != NULL;
@@ -163,46 +168,47 @@ static double float_div(double a, double b) { return a / b; }
 
 clv_status clv_fold_add(clv_rule *r, clv_error *err)
 {
-    return fold_binary(r, &(binary){ float_add, clv_dim_add }, err);
+    return fold_binary(r, &(binary){ .f = float_add, .i = clv_dim_add, .open = clv_rule_add }, err);
 }
 clv_status clv_fold_sum(clv_rule *r, clv_error *err) { return clv_fold_add(r, err); }
 clv_status clv_fold_sub(clv_rule *r, clv_error *err)
 {
-    return fold_binary(r, &(binary){ float_sub, int_sub }, err);
+    return fold_binary(r, &(binary){ .f = float_sub, .i = int_sub, .open = clv_rule_sub }, err);
 }
 clv_status clv_fold_mul(clv_rule *r, clv_error *err)
 {
-    return fold_binary(r, &(binary){ float_mul, clv_dim_mul }, err);
+    return fold_binary(r, &(binary){ .f = float_mul, .i = clv_dim_mul }, err);
 }
 clv_status clv_fold_div(clv_rule *r, clv_error *err)
 {
-    return fold_binary(r, &(binary){ float_div, int_div }, err);
+    return fold_binary(r, &(binary){ .f = float_div, .i = int_div }, err);
 }
 clv_status clv_fold_min(clv_rule *r, clv_error *err)
 {
-    return fold_binary(r, &(binary){ fmin, clv_elem_min }, err);
+    return fold_binary(r, &(binary){ .f = fmin, .i = clv_elem_min }, err);
 }
 clv_status clv_fold_max(clv_rule *r, clv_error *err)
 {
-    return fold_binary(r, &(binary){ fmax, clv_elem_max }, err);
+    return fold_binary(r, &(binary){ .f = fmax, .i = clv_elem_max }, err);
 }
 
 clv_status clv_fold_pow(clv_rule *r, clv_error *err)
 {
-    return fold_binary(r, &(binary){ pow, int_pow }, err);
+    return fold_binary(r, &(binary){ .f = pow, .i = int_pow }, err);
 }
 
 clv_status clv_fold_mod(clv_rule *r, clv_error *err)
 {
     bool c_like = clv_rule_attr_int(r, "fmod", 0) != 0;
-    return fold_binary(r, &(binary){ c_like ? fmod : NULL, c_like ? int_fmod : int_mod }, err);
+    return fold_binary(r, &(binary){ .f = c_like ? fmod : NULL, .i = c_like ? int_fmod : int_mod },
+                       err);
 }
 
 clv_status clv_fold_mean(clv_rule *r, clv_error *err)
 {
     clv_literal to;
     clv_literal_out acc;
-    if (!combine(r, &(binary){ float_add, NULL }, &to, &acc))
+    if (!combine(r, &(binary){ .f = float_add, .i = NULL }, &to, &acc))
         return CLV_OK;
     for (int32_t j = 0; j < acc.n; j++)
         acc.f[j] = clv_elem_round(to.dtype, acc.f[j] / clv_rule_n_in(r));

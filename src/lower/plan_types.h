@@ -6,7 +6,7 @@
 #include "plan/plan.h"
 
 /* CLV_EFORMAT: a binding of the plan is not "symbol=size", or does not go with the model. In the
- * arena. As clv_infer(). */
+ * arena. As clv_infer_bound(). */
 clv_status clv_plan_types(const clv_model *model, const clv_plan *plan, clv_arena *arena,
                           const clv_types **ret, clv_error *err);
 

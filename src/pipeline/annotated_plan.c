@@ -4,7 +4,7 @@
 #include "cost/resharder.h"
 #include "cost/shard_choices.h"
 #include "cost/shard_tables.h"
-#include "graph/infer.h"
+#include "graph/infer_bound.h"
 #include "lower/spmd_plan.h"
 #include "notation/layout_spec.h"
 #include "notation/layout_text.h"
@@ -51,11 +51,9 @@ static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, "an ann
 
 static clv_status find_types(building *b, clv_error *err)
 {
-    const clv_binding *all = b->of->bindings;
-    int32_t n = b->of->n_bindings;
     clv_inference *inference;
-    CLV_TRY(clv_bindings_complete(b->of->model, b->arena, &all, &n, err));
-    CLV_TRY(clv_infer(b->of->model, all, n, b->arena, &inference, err));
+    CLV_TRY(clv_infer_bound(b->of->model, b->of->bindings, b->of->n_bindings, b->arena, &inference,
+                            err));
     b->types = inference->main;
     return CLV_OK;
 }

@@ -1,5 +1,7 @@
 #include "pipeline/pipeline.h"
 
+#include <inttypes.h>
+
 #include "graph/states.h"
 #include "joint/joint.h"
 #include "proto/fingerprint.h"
@@ -64,6 +66,26 @@ static clv_status note_last_token(clv_plan *plan, clv_arena *arena, clv_error *e
         arena, err);
 }
 
+/* Sizes of inputs that nobody gave. */
+static clv_status note_sizes(clv_plan *plan, const clv_model *model, const clv_bindings *bound,
+                             clv_arena *arena, clv_error *err)
+{
+    const bool *in_inputs = clv_input_symbols(model, arena);
+    if (!in_inputs)
+        return clv_fail_nomem(err, "notes of a plan");
+    for (int32_t i = bound->n_given, symbol = 0; i < bound->n; i++) { /* both by symbol */
+        while (!clv_str_eq(model->symbols[symbol], bound->at[i].symbol))
+            symbol++;
+        if (bound->follows_from[i] && in_inputs[symbol])
+            CLV_TRY(clv_plan_add_note(plan,
+                                      clv_arena_printf(arena, "%.*s=%" PRId64 " follows from %s",
+                                                       CLV_STR_ARG(bound->at[i].symbol),
+                                                       bound->at[i].value, bound->follows_from[i]),
+                                      arena, err));
+    }
+    return CLV_OK;
+}
+
 clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan **ret,
                             clv_error *err)
 {
@@ -73,8 +95,7 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
                                          req->activations, req->kv,
                                          req->constraints || req->sharding_nodes },
                         arena, &analysis, err));
-    CLV_TRY(clv_analysis_require_numbers(req->model, req->bindings, req->n_bindings, &analysis,
-                                         arena, err));
+    CLV_TRY(clv_analysis_require_numbers(req->model, &analysis, arena, err));
     /* types, costs, units -> plan */
     CLV_TRY(req->fewest ? plan_fewest_devices(req, &analysis, arena, ret, err)
                         : plan_devices(req, &analysis, arena, ret, err));
@@ -83,6 +104,7 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
     (*ret)->state_tokens = clv_states_tokens(analysis.inference->main, &states);
     (*ret)->fingerprint = clv_onnx_fingerprint(req->model);
     (*ret)->runtime = req->runtime ? req->runtime->name : "none";
+    CLV_TRY(note_sizes(*ret, req->model, &analysis.inference->bound, arena, err));
     clv_plan_add_front_end(*ret, analysis.front_end_ns);
     return analysis.last_token ? note_last_token(*ret, arena, err) : CLV_OK;
 }

@@ -5,25 +5,13 @@
 #include <string.h>
 
 #include "cost/kernel_costs.h"
-#include "graph/bindings.h"
+#include "graph/infer_bound.h"
 #include "graph/last_token.h"
 #include "kernels/form.h"
 #include "kernels/host.h"
 
 #define SYMBOLS_SHOWN 300 /* characters of the names that are still open */
 #define SIZE_TRIED    512 /* the largest that is tried for them: windows and patches divide it */
-
-/* Marks the symbols that stand in an input's type; how many of them there are. */
-static int32_t mark_open_symbols(const clv_type *type, bool *open)
-{
-    int32_t n = 0;
-    for (int32_t a = 0; type->kind == CLV_TYPE_TENSOR && a < type->rank; a++)
-        if (clv_dim_is_symbol(type->dims[a]) && !open[clv_dim_symbol_id(type->dims[a])]) {
-            open[clv_dim_symbol_id(type->dims[a])] = true;
-            n++;
-        }
-    return n;
-}
 
 /* Costs of operators as parts of kernels, and units that do not take kernels apart. */
 static clv_status add_kernels(const clv_analysed *of, clv_arena *arena, clv_analysis *a,
@@ -61,10 +49,7 @@ static clv_status add_prompt(const clv_runtime *runtime, clv_arena *arena, clv_a
 clv_status clv_analyse(const clv_analysed *of, clv_arena *arena, clv_analysis *ret, clv_error *err)
 {
     clv_analysis a = { .types = NULL };
-    const clv_binding *bindings = of->bindings;
-    int32_t n_bindings = of->n_bindings;
-    CLV_TRY(clv_bindings_complete(of->model, arena, &bindings, &n_bindings, err));
-    CLV_TRY(clv_infer(of->model, bindings, n_bindings, arena, &a.inference, err));
+    CLV_TRY(clv_infer_bound(of->model, of->bindings, of->n_bindings, arena, &a.inference, err));
     a.types = a.inference->main;
     if (of->activations != CLV_DT_UNDEFINED)
         CLV_TRY(clv_types_narrowed(a.types, of->activations, arena, &a.types, err));
@@ -81,65 +66,89 @@ clv_status clv_analyse(const clv_analysed *of, clv_arena *arena, clv_analysis *r
     return CLV_OK;
 }
 
+/* The symbols that are asked for. */
 typedef struct {
     const clv_model *model;
-    const clv_binding *bindings; /* that are given */
-    int32_t n_bindings;
-    const bool *open; /* by symbol */
+    const clv_inference *inference;
+    clv_symbol_need *needs; /* by symbol */
+    int32_t n_asked;
 } question;
 
-/* The least power of two that the model takes for all open symbols; 1 where it takes none. */
-static clv_status find_size(const question *q, clv_arena *scratch, int64_t *ret, clv_error *err)
+/* Symbols of inputs without a size, but for those that follow. */
+static clv_status find_asked(question *q, clv_arena *scratch, clv_error *err)
 {
-    const clv_model *model = q->model;
-    clv_binding *all = CLV_NEW_ARRAY(scratch, clv_binding, q->n_bindings + model->n_symbols);
-    clv_status status = CLV_EFORMAT;
-    if (!all)
+    const clv_bindings *bound = &q->inference->bound;
+    const clv_graph *g = q->model->main;
+    q->needs = CLV_NEW_ARRAY(scratch, clv_symbol_need, q->model->n_symbols);
+    if (!q->needs)
         return clv_fail_nomem(err, "symbols");
-    for (*ret = 1; *ret <= SIZE_TRIED && status != CLV_OK; *ret *= 2) {
-        const clv_binding *complete = all;
-        clv_inference *inference;
-        clv_error inner;
-        int32_t n = q->n_bindings;
-        if (n)
-            memcpy(all, q->bindings, (size_t)n * sizeof *all);
-        for (int32_t i = 0; i < model->n_symbols; i++)
-            if (q->open[i])
-                all[n++] = (clv_binding){ model->symbols[i], *ret };
-        CLV_TRY(clv_bindings_complete(model, scratch, &complete, &n, err));
-        status = clv_infer(model, complete, n, scratch, &inference, &inner);
-        if (status == CLV_ENOMEM)
-            return clv_fail_nomem(err, "symbols");
+    for (int32_t i = 0; i < g->n_inputs; i++) {
+        const clv_type *type = &q->inference->main->of[g->inputs[i].i];
+        for (int32_t a = 0; type->kind == CLV_TYPE_TENSOR && a < type->rank; a++)
+            if (clv_dim_is_symbol(type->dims[a])) {
+                q->needs[clv_dim_symbol_id(type->dims[a])].asked = true;
+                q->n_asked++;
+            }
     }
-    *ret = status == CLV_OK ? *ret / 2 : 1;
+    if (q->n_asked == 0)
+        return CLV_OK;
+    q->n_asked = 0;
+    CLV_TRY(clv_bindings_asked(q->model, q->inference->relations, bound, scratch, q->needs, err));
+    for (int32_t i = 0; i < q->model->n_symbols; i++)
+        q->n_asked += q->needs[i].asked;
     return CLV_OK;
 }
 
-clv_status clv_analysis_require_numbers(const clv_model *model, const clv_binding *bindings,
-                                        int32_t n_bindings, const clv_analysis *analysis,
+/* Does the model take this size for all that is asked for? */
+static clv_status try_size(const question *q, int64_t size, clv_arena *scratch, bool *ret,
+                           clv_error *err)
+{
+    const clv_bindings *bound = &q->inference->bound;
+    const clv_model *model = q->model;
+    clv_binding *given = CLV_NEW_ARRAY(scratch, clv_binding, bound->n_given + q->n_asked);
+    clv_bindings all = { .at = given, .n_given = bound->n_given };
+    clv_inference *inference;
+    clv_error inner;
+    if (!given)
+        return clv_fail_nomem(err, "symbols");
+    if (bound->n_given)
+        memcpy(given, bound->at, (size_t)bound->n_given * sizeof *given);
+    for (int32_t i = 0; i < model->n_symbols; i++)
+        if (q->needs[i].asked)
+            given[all.n_given++] = (clv_binding){ model->symbols[i], size };
+    clv_status status =
+        clv_bindings_complete(model, q->inference->relations, scratch, &all, &inner);
+    if (status == CLV_OK)
+        status = clv_infer(model, all.at, all.n, scratch, &inference, &inner);
+    if (status == CLV_ENOMEM)
+        return clv_fail_nomem(err, "symbols");
+    *ret = status == CLV_OK;
+    return CLV_OK;
+}
+
+clv_status clv_analysis_require_numbers(const clv_model *model, const clv_analysis *analysis,
                                         clv_arena *scratch, clv_error *err)
 {
-    const clv_graph *g = model->main;
-    bool *open = CLV_NEW_ARRAY(scratch, bool, model->n_symbols);
+    question q = { .model = model, .inference = analysis->inference };
     char list[SYMBOLS_SHOWN] = "";
-    int32_t n_open = 0;
+    bool fits = false;
     int64_t size = 1;
     size_t n = 0;
-    if (!open)
-        return clv_fail_nomem(err, "symbols");
-    for (int32_t i = 0; i < g->n_inputs; i++)
-        n_open += mark_open_symbols(&analysis->inference->main->of[g->inputs[i].i], open);
-    if (n_open == 0)
+    CLV_TRY(find_asked(&q, scratch, err));
+    if (q.n_asked == 0)
         return CLV_OK;
-    const question q = { model, bindings, n_bindings, open };
-    CLV_TRY(find_size(&q, scratch, &size, err));
-    for (int32_t i = 0; i < model->n_symbols && n < sizeof list; i++)
-        if (open[i])
-            n += (size_t)snprintf(list + n, sizeof list - n, "%s%.*s=%" PRId64, n ? "," : "",
-                                  CLV_STR_ARG(model->symbols[i]), size);
-    bool is_cut = n >= sizeof list;
+    for (; size <= SIZE_TRIED && !fits; size *= fits ? 1 : 2)
+        CLV_TRY(try_size(&q, size, scratch, &fits, err));
+    for (int32_t i = 0; i < model->n_symbols && n < sizeof list; i++) {
+        if (!q.needs[i].asked)
+            continue;
+        n = clv_add_words(list, sizeof list, n, "%s%.*s=", n ? "," : "",
+                          CLV_STR_ARG(model->symbols[i]));
+        n = fits ? clv_add_words(list, sizeof list, n, "%" PRId64, size)
+                 : clv_add_words(list, sizeof list, n, "N");
+    }
     return clv_fail(err, CLV_EFORMAT,
-                    "%d symbol%s of the inputs' shapes %s no size: give %s, as in --bind '%s%s'",
-                    n_open, n_open == 1 ? "" : "s", n_open == 1 ? "has" : "have",
-                    n_open == 1 ? "it" : "them", list, is_cut ? "..." : "");
+                    "%d symbol%s of the inputs' shapes %s no size: give %s, as in --bind '%s'",
+                    q.n_asked, q.n_asked == 1 ? "" : "s", q.n_asked == 1 ? "has" : "have",
+                    q.n_asked == 1 ? "it" : "them", list);
 }

@@ -30,14 +30,15 @@ typedef struct {
     bool parts_kernels; /* units may part kernels: rules or a cut by hand say where operators go */
 } clv_analysed;
 
-/* The result lives in the arena; symbols without a binding stay open. O(operators + edges). */
+/* The result lives in the arena; symbols without a size stay open (clv_infer_bound()). O(operators
+ * + edges). */
 clv_status clv_analyse(const clv_analysed *of, clv_arena *arena, clv_analysis *ret, clv_error *err);
 
 /* Planning needs numbers: CLV_EFORMAT names the symbols of the inputs that have no value, in the
- * form in which they are to be given, with a size that goes with the model beside the bindings. It
- * is looked for among powers of two, so O(10 * clv_infer()) then; else O(inputs + symbols). */
-clv_status clv_analysis_require_numbers(const clv_model *model, const clv_binding *bindings,
-                                        int32_t n_bindings, const clv_analysis *analysis,
+ * form in which they are to be given, with a size that goes with the model beside the bindings, but
+ * for symbols that follow from others. It is looked for among powers of two, so
+ * O(10 * clv_infer()) then; else O(inputs + symbols). Where none of them goes, there is none. */
+clv_status clv_analysis_require_numbers(const clv_model *model, const clv_analysis *analysis,
                                         clv_arena *scratch, clv_error *err);
 
 #endif

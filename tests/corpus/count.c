@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "cost/subgraph.h"
-#include "graph/bindings.h"
+#include "graph/infer_bound.h"
 #include "proto/onnx_read.h"
 
 #define BINDINGS_MAX 64
@@ -44,11 +44,8 @@ static clv_status count(const clv_onnx_file *file, const clv_binding *given, int
     clv_inference *found;
     clv_costs *costs;
     clv_subgraphs *units;
-    const clv_binding *all = given;
-    int32_t n_all = n;
     CLV_TRY(clv_onnx_read(file, arena, &model, err));
-    CLV_TRY(clv_bindings_complete(model, arena, &all, &n_all, err));
-    CLV_TRY(clv_infer(model, all, n_all, arena, &found, err));
+    CLV_TRY(clv_infer_bound(model, given, n, arena, &found, err));
     double start = now();
     CLV_TRY(clv_costs_build(model, found->main, arena, &costs, err));
     CLV_TRY(clv_subgraphs_build(costs, true, arena, &units, err));
@@ -71,8 +68,8 @@ static clv_status count(const clv_onnx_file *file, const clv_binding *given, int
            costs->n_unsized, found->n_open, units->n_candidates, units->n, bytes, flops, ms);
     for (int32_t s = 0; s < model->n_symbols; s++) {
         bool bound = false;
-        for (int32_t b = 0; b < n_all && !bound; b++)
-            bound = clv_str_eq(all[b].symbol, model->symbols[s]);
+        for (int32_t b = 0; b < found->bound.n && !bound; b++)
+            bound = clv_str_eq(found->bound.at[b].symbol, model->symbols[s]);
         if (!bound)
             printf("symbol %.*s\n", CLV_STR_ARG(model->symbols[s]));
     }

@@ -200,7 +200,7 @@ static clv_status case_run(op_case *c, clv_arena *arena, const char *domain, int
     return clv_infer(built, NULL, 0, arena, ret, err);
 }
 
-static void case_show_value(const clv_model *model, const clv_value *v, char *buf, size_t size)
+static void case_show_value(const clv_symbol_sums *sums, const clv_value *v, char *buf, size_t size)
 {
     size_t n = (size_t)snprintf(buf, size, v ? "{" : "none");
     for (int32_t i = 0; v && i < v->n && n < size; i++) {
@@ -210,12 +210,13 @@ static void case_show_value(const clv_model *model, const clv_value *v, char *bu
             n += (size_t)snprintf(buf + n, size - n, "%s%g", comma, v->f[i]);
         else if (clv_dim_is_number(d))
             n += (size_t)snprintf(buf + n, size - n, "%s%lld", comma, (long long)d);
-        else if (clv_dim_is_symbol(d))
-            n += (size_t)snprintf(buf + n, size - n, "%s%.*s", comma,
-                                  CLV_STR_ARG(model->symbols[clv_dim_symbol_id(d)]));
         else
-            n += (size_t)snprintf(buf + n, size - n, "%s?", comma);
+            n = clv_add_dim_words(buf, size, clv_add_words(buf, size, n, "%s", comma), sums, d,
+                                  NULL);
     }
+    for (char *blank; (blank = strstr(buf, " + "));) /* between values of outputs there is one */
+        memmove(blank, blank + 1, strlen(blank)), memmove(blank + 1, blank + 2, strlen(blank + 1));
+    n = strlen(buf);
     if (v && n < size)
         snprintf(buf + n, size - n, "}");
 }
@@ -230,7 +231,7 @@ static void case_show(const clv_inference *found, bool values, char *buf, size_t
         char one[1024] = "-";
         clv_tensor t = clv_op_output(g, &g->ops[0], k);
         if (t.i >= 0 && values)
-            case_show_value(g->model, found->main->value[t.i], one, sizeof one);
+            case_show_value(&found->relations->sums, found->main->value[t.i], one, sizeof one);
         else if (t.i >= 0)
             clv_type_show(g->model, &found->main->of[t.i], one, sizeof one);
         n += (size_t)snprintf(buf + n, size - n, "%s%s", k ? " " : "", one);

@@ -9,10 +9,9 @@ static int64_t size_of(const char *symbol)
     clv_str symbols[] = { clv_str_of("past"), clv_str_of("heads"), clv_str_of(symbol) };
     clv_model model = { .symbols = symbols, .n_symbols = 3 };
     clv_binding given[] = { { symbols[0], 7 }, { symbols[1], 4 } };
-    const clv_binding *all = given;
-    int32_t n = 2;
-    cr_assert_eq(clv_bindings_complete(&model, arena, &all, &n, NULL), CLV_OK);
-    int64_t size = n == 3 ? all[2].value : -1;
+    clv_bindings all = { .at = given, .n_given = 2 };
+    cr_assert_eq(clv_bindings_complete(&model, NULL, arena, &all, NULL), CLV_OK);
+    int64_t size = all.n == 3 ? all.at[2].value : -1;
     clv_arena_free(arena);
     return size;
 }

@@ -64,9 +64,11 @@ Test(values, what_does_not_fit_or_has_no_result_is_open)
 
 Test(values, open_elements_pass_where_the_result_is_exact)
 {
-    value(13, "Add", "int64[2]{n,n} int64[2]{0,1}", "", "{n,?}");
+    value(13, "Add", "int64[2]{n,n} int64[2]{0,1}", "", "{n,n+1}");
+    value(13, "Add", "int64[2]{n,n} int64[2]{m,-1}", "", "{n+m,?}");
     value(13, "Mul", "int64[3]{n,n,n} int64[3]{1,0,2}", "", "{n,0,?}");
     value(13, "Sub", "int64[2]{n,n} int64[2]{0,n}", "", "{n,0}");
+    value(13, "Sub", "int64[2]{n,n} int64[2]{m,1}", "", "{?,?}");
     value(13, "Div", "int64[2]{n,n} int64[2]{1,2}", "", "{n,?}");
     value(13, "Max", "int64[2]{n,n} int64[2]{n,m}", "", "{n,?}");
     value(13, "Neg", "int64[1]{n}", "", "{?}");

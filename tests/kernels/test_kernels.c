@@ -1,7 +1,7 @@
 /* test_kernels.c - which operators become one kernel: small graphs by hand, random ones, and what
  * exporters write. */
 #include "base/file.h"
-#include "graph/infer.h"
+#include "graph/infer_bound.h"
 #include "graph/ops.h"
 #include "kernels/conditions.h"
 #include "kernels/form.h"
@@ -450,7 +450,6 @@ static formed of_file(const char *name, clv_onnx_file **file)
     clv_model *model;
     clv_inference *found;
     clv_binding given[4];
-    const clv_binding *bound = given;
     int32_t n = 0;
     const char *path = clv_arena_printf(f.arena, "%s/tests/data/%s", TEST_SOURCE_DIR, name);
     cr_assert_eq(clv_onnx_open(path, NULL, file, &err), CLV_OK, "%s", err.message);
@@ -459,9 +458,8 @@ static formed of_file(const char *name, clv_onnx_file **file)
         for (size_t i = 0; i < sizeof bindings / sizeof *bindings; i++)
             if (clv_str_eq(model->symbols[s], bindings[i].symbol))
                 given[n++] = bindings[i];
-    cr_assert_eq(clv_bindings_complete(model, f.arena, &bound, &n, &err), CLV_OK, "%s",
+    cr_assert_eq(clv_infer_bound(model, given, n, f.arena, &found, &err), CLV_OK, "%s",
                  err.message);
-    cr_assert_eq(clv_infer(model, bound, n, f.arena, &found, &err), CLV_OK, "%s", err.message);
     f.model = model;
     f.types = found->main;
     form(&f, "engine");

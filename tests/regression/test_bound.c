@@ -3,7 +3,7 @@
 #include "cluster/cluster_json.h"
 #include "compile/builtin.h"
 #include "cost/problem_build.h"
-#include "graph/bindings.h"
+#include "graph/infer_bound.h"
 #include "problem/estimate.h"
 #include "problem/quotient.h"
 #include "proto/onnx_read.h"
@@ -45,15 +45,11 @@ static void open_model(const char *name, int32_t devices, opened *ret)
     clv_subgraphs *units;
     clv_cluster *all, *cluster;
     clv_binding given[sizeof bindings / sizeof *bindings];
-    const clv_binding *bound = given;
-    int32_t n_bound;
     const char *path = clv_arena_printf(arena, "%s/tests/data/models/%s", TEST_SOURCE_DIR, name);
     cr_assert_eq(clv_onnx_open(path, NULL, &ret->file, &err), CLV_OK, "%s", err.message);
     cr_assert_eq(clv_onnx_read(ret->file, arena, &model, &err), CLV_OK, "%s", err.message);
-    n_bound = bind(model, given);
-    cr_assert_eq(clv_bindings_complete(model, arena, &bound, &n_bound, &err), CLV_OK, "%s",
-                 err.message);
-    cr_assert_eq(clv_infer(model, bound, n_bound, arena, &found, &err), CLV_OK, "%s", err.message);
+    cr_assert_eq(clv_infer_bound(model, given, bind(model, given), arena, &found, &err), CLV_OK,
+                 "%s", err.message);
     cr_assert_eq(clv_costs_build(model, found->main, arena, &costs, &err), CLV_OK);
     cr_assert_eq(clv_subgraphs_build(costs, true, arena, &units, &err), CLV_OK);
     cr_assert_eq(clv_cluster_load("dgx-h100", TEST_SOURCE_DIR "/configs", arena, &all, &err),
