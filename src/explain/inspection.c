@@ -136,7 +136,7 @@ clv_state_room clv_inspection_room(const clv_inspection *in, const clv_state_gro
     return room;
 }
 
-bool *clv_inspection_open_symbols(const clv_inspection *in, clv_arena *arena)
+static bool *find_open_symbols(const clv_inspection *in, clv_arena *arena)
 {
     const clv_types *types = in->inference->main;
     int32_t n = in->model->n_symbols;
@@ -148,4 +148,29 @@ bool *clv_inspection_open_symbols(const clv_inspection *in, clv_arena *arena)
                 if (clv_dim_is_symbol(type->dims[k]) && clv_dim_symbol_id(type->dims[k]) < n)
                     open[clv_dim_symbol_id(type->dims[k])] = true;
     return open;
+}
+
+clv_status clv_inspection_symbols(const clv_inspection *in, clv_arena *arena,
+                                  clv_symbol_state **ret, clv_error *err)
+{
+    const clv_inference *inference = in->inference;
+    const clv_bindings *bound = &inference->bound;
+    const bool *open = find_open_symbols(in, arena);
+    int32_t n = in->model->n_symbols, next = bound->n_given; /* the rest is by symbol */
+    clv_symbol_state *at = CLV_NEW_ARRAY(arena, clv_symbol_state, n);
+    clv_symbol_need *needs = CLV_NEW_ARRAY(arena, clv_symbol_need, n);
+    if (!open || !at || !needs)
+        return clv_fail_nomem(err, "symbols");
+    for (int32_t i = 0; i < n; i++)
+        needs[i].asked = open[i];
+    CLV_TRY(clv_bindings_asked(in->model, inference->relations, bound, arena, needs, err));
+    for (int32_t i = 0; i < n; i++) {
+        at[i] = (clv_symbol_state){ open[i], needs[i].asked, 0, needs[i].follows_from };
+        if (next == bound->n || !clv_str_eq(bound->at[next].symbol, in->model->symbols[i]))
+            continue;
+        at[i].size = bound->at[next].value;
+        at[i].follows_from = bound->follows_from[next++];
+    }
+    *ret = at;
+    return CLV_OK;
 }

@@ -56,8 +56,16 @@ typedef struct {
 clv_state_room clv_inspection_room(const clv_inspection *in, const clv_state_growth *growths,
                                    int32_t n);
 
-/* One flag for each symbol of the model: does it still stand in the type of some tensor? NULL when
- * there is no memory. O(tensors * rank). */
-bool *clv_inspection_open_symbols(const clv_inspection *in, clv_arena *arena);
+/* What there is to say of a symbol. */
+typedef struct {
+    bool open;                /* does it still stand in a type? */
+    bool asked;               /* does somebody have to give it a size? */
+    int64_t size;             /* that nobody gave; 0: it has none, or it was given */
+    const char *follows_from; /* what its size does, or will; NULL: nothing, or its name says it */
+} clv_symbol_state;
+
+/* By symbol of the model. In the arena; CLV_ENOMEM. O(tensors * rank + symbols + relations). */
+clv_status clv_inspection_symbols(const clv_inspection *in, clv_arena *arena,
+                                  clv_symbol_state **ret, clv_error *err);
 
 #endif

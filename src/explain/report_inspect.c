@@ -10,6 +10,7 @@
 #define NAMES_SHOWN   5
 #define SYMBOLS_SHOWN 12
 #define TYPE_WIDTH    30 /* left for the type of an input or output */
+#define RELATION_SHOWN 400 /* characters */
 
 typedef struct {
     const clv_inspection *in;
@@ -65,30 +66,56 @@ static void put_ends(report *r, const char *title, const clv_tensor *at, int32_t
     put_left_out(r, n, ROWS_SHOWN);
 }
 
-/* Those that are open first: what the user has to do. */
-static void put_symbols(report *r)
+static void put_symbol(report *r, clv_str symbol, const clv_symbol_state *state)
+{
+    const char *name = clv_cell_str(&r->text, symbol);
+    const char *from =
+        state->follows_from ? clv_cell_str(&r->text, clv_str_of(state->follows_from)) : NULL;
+    if (state->open && state->asked)
+        clv_text_printf(&r->text, "  %s  open: give it a size with --bind '%s=N'\n", name, name);
+    else if (state->open)
+        clv_text_printf(&r->text, "  %s  open: follows from %s\n", name,
+                        from ? from : "the names in it");
+    else if (from && state->size > 0)
+        clv_text_printf(&r->text, "  %s  bound: %" PRId64 " follows from %s\n", name, state->size,
+                        from);
+    else
+        clv_text_printf(&r->text, "  %s  bound\n", name);
+}
+
+/* Those that are asked for first, which is what the user has to do; those that are bound last. */
+static clv_status put_symbols(report *r, clv_error *err)
 {
     const clv_model *m = r->in->model;
-    const bool *open = clv_inspection_open_symbols(r->in, r->text.arena);
-
-    r->text.failed |= !open;
-    if (m->n_symbols == 0 || !open)
-        return;
+    clv_symbol_state *states;
+    if (m->n_symbols == 0)
+        return CLV_OK;
+    CLV_TRY(clv_inspection_symbols(r->in, r->text.arena, &states, err));
     clv_text_printf(&r->text, "\nsymbols: %d\n", (int)m->n_symbols);
     for (int bound = 0; bound < 2; bound++) {
         int32_t n = 0;
-        for (int32_t i = 0; i < m->n_symbols; i++) {
-            if (open[i] == bound || n++ >= SYMBOLS_SHOWN)
-                continue;
-            const char *name = clv_cell_str(&r->text, m->symbols[i]);
-            if (bound)
-                clv_text_printf(&r->text, "  %s  bound\n", name);
-            else
-                clv_text_printf(&r->text, "  %s  open: give it a size with --bind '%s=N'\n", name,
-                                name);
-        }
+        for (int follows = 0; follows < 2; follows++)
+            for (int32_t i = 0; i < m->n_symbols; i++) {
+                bool later = bound ? !states[i].follows_from : !states[i].asked;
+                if (states[i].open != bound && later == follows && n++ < SYMBOLS_SHOWN)
+                    put_symbol(r, m->symbols[i], &states[i]);
+            }
         put_left_out(r, n, SYMBOLS_SHOWN);
     }
+    return CLV_OK;
+}
+
+static void put_relations(report *r)
+{
+    const clv_relations *relations = r->in->inference->relations;
+    char text[RELATION_SHOWN];
+    if (relations->n > 0)
+        clv_text_printf(&r->text, "\nrelations of symbols: %d\n", (int)relations->n);
+    for (int32_t i = 0; i < relations->n && i < ROWS_SHOWN; i++) {
+        clv_relation_show(relations, &relations->at[i], text, sizeof text);
+        clv_text_printf(&r->text, "  %s\n", clv_cell_str(&r->text, clv_str_of(text)));
+    }
+    put_left_out(r, relations->n, ROWS_SHOWN);
 }
 
 static void put_costs(report *r)
@@ -310,7 +337,8 @@ clv_status clv_report_inspect(const clv_inspection *in, clv_text_form form, clv_
     put_head(&r);
     put_ends(&r, "inputs", g->inputs, g->n_inputs);
     put_ends(&r, "outputs", g->outputs, g->n_outputs);
-    put_symbols(&r);
+    CLV_TRY(put_symbols(&r, err));
+    put_relations(&r);
     put_costs(&r);
     CLV_TRY(put_states(&r, err));
     CLV_TRY(put_types(&r, err));

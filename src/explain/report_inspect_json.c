@@ -2,6 +2,8 @@
 
 #include "plan/plan_json.h"
 
+#define SIDE_SHOWN 400 /* characters of a side of a relation */
+
 static void put_dim(clv_json_out *out, const clv_model *m, clv_dim dim)
 {
     if (clv_dim_is_number(dim))
@@ -55,6 +57,47 @@ static void put_head(clv_json_out *out, const clv_inspection *in)
     clv_json_close_array(out);
     clv_json_put_int(out, "operators", m->main->n_ops);
     clv_json_put_int(out, "functions", m->n_functions);
+}
+
+static clv_status put_symbols(clv_json_out *out, const clv_inspection *in, clv_arena *arena,
+                              clv_error *err)
+{
+    clv_symbol_state *states;
+    CLV_TRY(clv_inspection_symbols(in, arena, &states, err));
+    clv_json_open_array(out, "symbols");
+    for (int32_t i = 0; i < in->model->n_symbols; i++) {
+        clv_json_open_object(out, NULL);
+        clv_json_put_str(out, "name", in->model->symbols[i]);
+        clv_json_put_bool(out, "bound", !states[i].open);
+        if (states[i].follows_from)
+            clv_json_put_string(out, "follows_from", states[i].follows_from);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
+    return CLV_OK;
+}
+
+static void put_side(clv_json_out *out, const char *key, const clv_relations *relations,
+                     clv_dim side)
+{
+    char text[SIDE_SHOWN];
+    clv_add_dim_words(text, sizeof text, 0, &relations->sums, side, NULL);
+    clv_json_put_string(out, key, text);
+}
+
+static void put_relations(clv_json_out *out, const clv_relations *relations)
+{
+    clv_json_open_array(out, "relations");
+    for (int32_t i = 0; i < relations->n; i++) {
+        const clv_relation *r = &relations->at[i];
+        clv_json_open_object(out, NULL);
+        put_side(out, "left", relations, r->left);
+        put_side(out, "right", relations, r->right);
+        if (r->past != CLV_DIM_UNKNOWN)
+            put_side(out, "or_at_most", relations, r->past);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
 }
 
 static void put_known(clv_json_out *out, const char *key, int64_t count)
@@ -180,24 +223,15 @@ clv_status clv_report_inspect_json(const clv_inspection *in, clv_arena *arena,
 {
     const clv_graph *g = in->model->main;
     const clv_costs *c = in->costs;
-    const bool *open = clv_inspection_open_symbols(in, arena);
     clv_json_out out;
 
-    if (!open)
-        return clv_fail_nomem(err, "the report of a model");
     clv_json_begin(&out, arena, true);
     clv_json_open_object(&out, NULL);
     put_head(&out, in);
     put_ends(&out, "inputs", in, g->inputs, g->n_inputs);
     put_ends(&out, "outputs", in, g->outputs, g->n_outputs);
-    clv_json_open_array(&out, "symbols");
-    for (int32_t i = 0; i < in->model->n_symbols; i++) {
-        clv_json_open_object(&out, NULL);
-        clv_json_put_str(&out, "name", in->model->symbols[i]);
-        clv_json_put_bool(&out, "bound", !open[i]);
-        clv_json_close_object(&out);
-    }
-    clv_json_close_array(&out);
+    CLV_TRY(put_symbols(&out, in, arena, err));
+    put_relations(&out, in->inference->relations);
     clv_plan_put_count(&out, "parameters", c->parameters);
     clv_plan_put_count(&out, "weight_bytes", c->total.weight_bytes);
     clv_plan_put_count(&out, "constant_bytes", c->constant_bytes);
