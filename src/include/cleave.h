@@ -216,7 +216,9 @@ CLEAVE_API cleave_status cleave_model_open_bytes(const void *bytes, size_t size,
 CLEAVE_API void cleave_model_free(cleave_model *model);
 
 /* Gives a symbolic dimension a size: ("batch", 8); a dimension without a name is "input[axis]". To
- * be called before anything that needs shapes; unknown symbols are CLEAVE_EINPUT. */
+ * be called before anything that needs shapes; unknown symbols are CLEAVE_EINPUT. Sizes that follow
+ * from others need not be given; whatever needs shapes gives CLEAVE_EINPUT where sizes contradict
+ * each other. */
 CLEAVE_API cleave_status cleave_model_bind(cleave_model *model, const char *symbol, int64_t size,
                                            cleave_error *error);
 /* Things that are legal but unwise, found while reading. NULL past the last. */
