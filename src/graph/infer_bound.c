@@ -1,6 +1,6 @@
 #include "graph/infer_bound.h"
 
-/* Has every symbol of the inputs a size? */
+/* Is a symbol of the inputs without a size? */
 static clv_status find_open(const clv_model *model, const clv_bindings *b, clv_arena *arena,
                             bool *ret_open, clv_error *err)
 {
@@ -15,6 +15,14 @@ static clv_status find_open(const clv_model *model, const clv_bindings *b, clv_a
     for (int32_t i = 0; i < model->n_symbols; i++)
         *ret_open |= open[i] && clv_map_get(&ids, model->symbols[i]) < 0;
     return CLV_OK;
+}
+
+static bool are_same(const clv_bindings *a, const clv_bindings *b)
+{
+    bool same = a->n == b->n;
+    for (int32_t i = 0; same && i < a->n; i++)
+        same = clv_str_eq(a->at[i].symbol, b->at[i].symbol) && a->at[i].value == b->at[i].value;
+    return same;
 }
 
 /* With what names say; *ret_sure is false where relations may say more, or what contradicts. */
@@ -45,7 +53,7 @@ clv_status clv_infer_bound(const clv_model *model, const clv_binding *given, int
     if (!sure && (status == CLV_OK || status == CLV_EFORMAT)) {
         CLV_TRY(clv_infer_relations(model, arena, &relations, err));
         CLV_TRY(clv_bindings_complete(model, relations, arena, &b, err));
-        if (b.n > by_names.n || (status == CLV_OK && !inference))
+        if (!are_same(&b, &by_names) || (status == CLV_OK && !inference))
             status = clv_infer(model, b.at, b.n, arena, &inference, &first);
     }
     if (status != CLV_OK)

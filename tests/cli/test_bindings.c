@@ -12,16 +12,17 @@ static char *folder;
 
 /* -- one layer of attention with a cache of 2 sequences, 4 heads of 8 -- */
 
-#define F       1
-#define I32     6
-#define I64     7
-#define PAST    "batch,4,past_sequence_length,8"
-#define PRESENT "batch,4,total_sequence_length,8"
-#define TOKENS  "batch,sequence_length,32"
-#define MASK    "batch,total_sequence_length"
-#define BIAS    "batch,1,sequence_length,total_sequence_length"
-#define SHARED  "or 1 to 100 where past and present share a buffer"
-#define SUM     "past_sequence_length + sequence_length"
+#define F        1
+#define I32      6
+#define I64      7
+#define PAST     "batch,4,past_sequence_length,8"
+#define PRESENT  "batch,4,total_sequence_length,8"
+#define TOKENS   "batch,sequence_length,32"
+#define MASK     "batch,total_sequence_length"
+#define BIAS     "batch,1,sequence_length,total_sequence_length"
+#define BY_HABIT "batch,4,past_sequence_length + 1,8"
+#define SHARED   "or 1 to 100 where past and present share a buffer"
+#define SUM      "past_sequence_length + sequence_length"
 
 static test_graph *begin(test_onnx **m, int opset)
 {
@@ -38,23 +39,24 @@ static test_graph *begin(test_onnx **m, int opset)
 
 static void end(test_onnx *m, test_graph *g, const char *name)
 {
+    bool by_habit = strcmp(name, "by_habit") == 0;
     char path[600];
     onnx_output(g, "y", F, NULL);
-    onnx_output(g, "nk", F, PRESENT);
-    onnx_output(g, "nv", F, PRESENT);
+    onnx_output(g, "nk", F, by_habit ? BY_HABIT : PRESENT);
+    onnx_output(g, "nv", F, by_habit ? BY_HABIT : PRESENT);
     snprintf(path, sizeof path, "%s/%s.onnx", folder, name);
     onnx_write(m, path);
     onnx_free(m);
 }
 
 /* As a trace of operators: keys are joined to those before, scores get a bias. */
-static void write_traced(void)
+static void write_traced(const char *name, const char *bias)
 {
     static const int64_t heads[] = { 0, 0, 4, 8 }, order[] = { 0, 2, 1, 3 },
                          turned[] = { 0, 1, 3, 2 };
     test_onnx *m;
     test_graph *g = begin(&m, 17);
-    onnx_input(g, "bias", F, BIAS);
+    onnx_input(g, "bias", F, bias);
     onnx_weight_ints(g, "heads", "4", heads);
     for (const char *c = "qkv"; *c; c++) {
         char in[16], cut[8], out[8];
@@ -71,7 +73,7 @@ static void write_traced(void)
     onnx_node(g, "Add", "", "s,bias", "b");
     onnx_node(g, "Softmax", "", "b", "p");
     onnx_node(g, "MatMul", "", "p,nv", "y");
-    end(m, g, "traced");
+    end(m, g, name);
 }
 
 static void write_standard(void)
@@ -130,7 +132,8 @@ static const struct {
 static void set_up(void)
 {
     folder = folder_new();
-    write_traced();
+    write_traced("traced", BIAS);
+    write_traced("by_habit", "batch,1,sequence_length,past_sequence_length + 1");
     write_standard();
     write_groups();
     write_multi_head();
@@ -258,4 +261,15 @@ Test(bindings, an_exported_model_is_known_by_its_declared_outputs)
           "expected 17\n");
     check(65, "plan --no-output", llama,
           "--bind 'batch_size=1,sequence_length=1,past_sequence_length=1'\n");
+}
+
+/* Exporters write "past + 1" for the total, also where a run has more new tokens: what the graph
+ * says counts more. */
+Test(bindings, a_name_gives_a_size_only_where_no_relation_does)
+{
+    check(0, "plan --no-output --devices 1 --bind batch=2,past_sequence_length=100", "by_habit",
+          "note: sequence_length=1 follows from 'past_sequence_length + 1' = " SUM "\n");
+    check(0,
+          "plan --no-output --devices 1 --bind batch=2,past_sequence_length=100,sequence_length=4",
+          "by_habit", "note: past_sequence_length + 1=104 follows from " SUM "\n");
 }
