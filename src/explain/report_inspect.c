@@ -6,10 +6,10 @@
 #include "base/units.h"
 #include "explain/table.h"
 
-#define ROWS_SHOWN    8 /* of tables whose rest is in the JSON form */
-#define NAMES_SHOWN   5
-#define SYMBOLS_SHOWN 12
-#define TYPE_WIDTH    30 /* left for the type of an input or output */
+#define ROWS_SHOWN     8 /* of tables whose rest is in the JSON form */
+#define NAMES_SHOWN    5
+#define SYMBOLS_SHOWN  12
+#define TYPE_WIDTH     30  /* left for the type of an input or output */
 #define RELATION_SHOWN 400 /* characters */
 
 typedef struct {

@@ -130,10 +130,11 @@ static void put_pipeline(report *r)
 
     if (!fits(p) || !clv_plan_has_run(p) || ns <= 0)
         return;
-    clv_text_printf(&r->text, "pipeline    %d micro-batch%s in %s, %s runs a second\n",
+    clv_text_printf(&r->text, "pipeline    %d micro-batch%s in %s, %s runs a second%s\n",
                     p->microbatches, p->microbatches == 1 ? "" : "es",
                     clv_show_time((char[32]){ 0 }, ns),
-                    clv_show_number((char[32]){ 0 }, 1e9 * p->microbatches / (double)ns));
+                    clv_show_number((char[32]){ 0 }, 1e9 * p->microbatches / (double)ns),
+                    clv_plan_copies(p) > 1 ? ", each copy" : "");
     clv_text_printf(&r->text, "            ");
     if (p->microbatches > 1 && p->fill_ns >= 0 && p->drain_ns >= 0)
         clv_text_printf(&r->text, "fill %s, drain %s, ", clv_show_time((char[32]){ 0 }, p->fill_ns),

@@ -231,4 +231,12 @@ const clv_attr *clv_op_attr(const clv_graph *g, const clv_op_info *op, const cha
 /* The version of the operator set that the graph imports for a domain; 0 if it imports none. */
 int64_t clv_graph_opset(const clv_graph *g, clv_str domain);
 
+/* Has the operator a time step for each element of dimension 0 of what it reads, and the batch in
+ * dimension 1? */
+static inline bool clv_op_is_recurrent(const clv_op_info *op)
+{
+    return clv_str_is(op->type, "LSTM") || clv_str_is(op->type, "GRU") ||
+           clv_str_is(op->type, "RNN");
+}
+
 #endif

@@ -10,7 +10,8 @@ typedef struct clv_role_op {
     clv_op op;
     int16_t weight, data; /* inputs */
     int16_t data_rank;
-    bool stacked; /* slice k of the weight is expert k's */
+    bool stacked;      /* slice k of the weight is expert k's */
+    bool is_recurrent; /* the batch is dimension 1, behind the sequence */
 } clv_role_op;
 
 /* -- the operators -- */
@@ -72,6 +73,7 @@ clv_status clv_role_ops_find(const clv_costs *costs, const clv_types *types, clv
             !find_operands(types, constant, &g->ops[i], one))
             continue;
         one->op = (clv_op){ i };
+        one->is_recurrent = clv_op_is_recurrent(&g->ops[i]);
         one->stacked = experts.stacked[i] || clv_str_is(g->ops[i].type, "MoE") ||
                        clv_str_is(g->ops[i].type, "QMoE");
         ret->n++;
@@ -87,8 +89,9 @@ static clv_axis_role role_of_data(const clv_role_ops *ops, const clv_role_op *on
 {
     if (data->dim[axis] < 0)
         return CLV_ROLE_NONE;
-    bool is_batch = data->dim[axis] == 0 && data->outer[axis] <= 1 &&
-                    !(one->data_rank == 2 && ops->flat_is_sequence);
+    bool is_batch = one->is_recurrent ? data->dim[axis] == 1
+                                      : data->dim[axis] == 0 && data->outer[axis] <= 1 &&
+                                            !(one->data_rank == 2 && ops->flat_is_sequence);
     return is_batch ? CLV_ROLE_DATA : CLV_ROLE_CONTEXT;
 }
 
@@ -138,11 +141,6 @@ static const char *const names[CLV_N_ROLES][2] = { { "rep", "rep-outer" },
                                                    { "cp", "cp-outer" },
                                                    { "tp", "tp-outer" },
                                                    { "ep", "ep-outer" } };
-
-const char *clv_axis_role_name(clv_axis_role role)
-{
-    return role == CLV_ROLE_NONE ? NULL : names[role][0];
-}
 
 /* Does an inner axis have the same role? */
 static bool is_outer(const clv_axis_role *roles, int32_t n_axes, int32_t axis)

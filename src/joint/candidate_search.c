@@ -55,10 +55,11 @@ static clv_status merge(clv_joint *j, const clv_mesh_candidate *c, clv_error *er
     return clv_joint_take(j, &found, err);
 }
 
-static void find_bound(void *ctx, int32_t i)
+/* Forms with one mesh stand together in j->forms; c->form is the first of them. */
+static void find_bounds(void *ctx, int32_t i)
 {
     clv_mesh_candidate *c = (clv_mesh_candidate *)ctx + i;
-    c->status = clv_mesh_candidate_bound(c, &c->error);
+    c->status = clv_mesh_candidate_bound(c, c->bounded_forms, c->n_bounded, c->floors, &c->error);
 }
 
 static void search(void *ctx, int32_t i)
@@ -109,28 +110,52 @@ static int compare_floors(const void *a, const void *b)
     return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
+static bool has_same_mesh(const clv_joint_form *a, const clv_joint_form *b)
+{
+    bool same = a->mesh.n_axes == b->mesh.n_axes;
+    for (int32_t i = 0; same && i < a->mesh.n_axes; i++)
+        same = a->mesh.size[i] == b->mesh.size[i];
+    return same;
+}
+
+/* The floors of all forms, mesh by mesh. */
+static clv_status find_floors(clv_joint *j, clv_int128 *ret, clv_error *err)
+{
+    for (int32_t i = 0; i < j->n_forms;) {
+        clv_mesh_candidate c[BOUNDS_AT_ONCE];
+        int32_t n = 0;
+        for (; n < BOUNDS_AT_ONCE && i < j->n_forms; n++) {
+            int32_t first = i;
+            while (i < j->n_forms && has_same_mesh(&j->forms[first], &j->forms[i]))
+                i++;
+            c[n] = (clv_mesh_candidate){ .j = j,
+                                         .form = j->forms[first],
+                                         .bounded_forms = &j->forms[first],
+                                         .n_bounded = i - first,
+                                         .floors = &ret[first] };
+        }
+        CLV_TRY(try_at_once(j, c, n, find_bounds, err));
+    }
+    return CLV_OK;
+}
+
 /* Those that can be searched, the least bound first; of equals those with fewer stages. */
 static clv_status rank_forms(clv_joint *j, ranked *ret, int32_t *ret_n, clv_error *err)
 {
-    *ret_n = 0;
-    for (int32_t i = 0; i < j->n_forms; i += BOUNDS_AT_ONCE) {
-        clv_mesh_candidate c[BOUNDS_AT_ONCE];
-        int32_t n = j->n_forms - i < BOUNDS_AT_ONCE ? j->n_forms - i : BOUNDS_AT_ONCE;
-        for (int32_t k = 0; k < n; k++)
-            c[k] = (clv_mesh_candidate){ .j = j, .form = j->forms[i + k] };
-        CLV_TRY(try_at_once(j, c, n, find_bound, err));
-        for (int32_t k = 0; k < n; k++)
-            if (!c[k].excluded)
-                ret[(*ret_n)++] =
-                    (ranked){ .form = c[k].form,
-                              .place = i + k,
-                              .floor = c[k].floor,
-                              .floor_ns = clv_joint_of_all(j, c[k].form.groups, c[k].floor) };
-    }
-    qsort(ret, (size_t)*ret_n, sizeof *ret, compare_floors);
-    j->order = CLV_NEW_ARRAY(j->arena, int32_t, *ret_n);
-    if (!j->order)
+    clv_int128 *floors = CLV_NEW_ARRAY(j->arena, clv_int128, j->n_forms);
+    j->order = CLV_NEW_ARRAY(j->arena, int32_t, j->n_forms);
+    if (!floors || !j->order)
         return clv_fail_nomem(err, "forms of meshes");
+    *ret_n = 0;
+    CLV_TRY(find_floors(j, floors, err));
+    for (int32_t i = 0; i < j->n_forms; i++)
+        if (floors[i] != CLV_EXCLUDED)
+            ret[(*ret_n)++] =
+                (ranked){ .form = j->forms[i],
+                          .place = i,
+                          .floor = floors[i],
+                          .floor_ns = clv_joint_of_all(j, j->forms[i].groups, floors[i]) };
+    qsort(ret, (size_t)*ret_n, sizeof *ret, compare_floors);
     for (int32_t i = 0; i < *ret_n; i++)
         j->order[j->n_order++] = ret[i].place;
     return CLV_OK;
@@ -290,7 +315,7 @@ static clv_status find_classes(clv_joint *j, clv_error *err)
 clv_status clv_joint_try_forms(clv_joint *j, clv_error *err)
 {
     ranked *r = CLV_NEW_ARRAY(j->arena, ranked, j->n_forms);
-    int32_t n;
+    int32_t n = 0;
     if (!r)
         return clv_fail_nomem(err, "forms of meshes");
     if (j->n_forms == 0 || is_enough(j))
@@ -305,8 +330,15 @@ clv_status clv_joint_try_forms(clv_joint *j, clv_error *err)
     return exhaust_ranked(j, r, n, err);
 }
 
-clv_status clv_joint_try_beside(clv_joint *j, const clv_joint_form *form, clv_error *err)
+clv_status clv_joint_try_beside(clv_joint *j, const clv_joint_form *forms, int32_t n,
+                                clv_error *err)
 {
-    clv_mesh_candidate c = { .j = j, .form = *form, .compares = true };
-    return try_at_once(j, &c, 1, search, err);
+    for (int32_t i = 0; i < n && !clv_joint_time_is_up(j); i += SEARCHES_AT_ONCE) {
+        clv_mesh_candidate c[SEARCHES_AT_ONCE];
+        int32_t now = n - i < SEARCHES_AT_ONCE ? n - i : SEARCHES_AT_ONCE;
+        for (int32_t k = 0; k < now; k++)
+            c[k] = (clv_mesh_candidate){ .j = j, .form = forms[i + k], .compares = true };
+        CLV_TRY(try_at_once(j, c, now, search, err));
+    }
+    return CLV_OK;
 }

@@ -128,24 +128,17 @@ const clv_joint_found *clv_joint_choose(const clv_joint *j)
 
 /* -- names -- */
 
+/* Two axes that do the same are one, and their order is that of the roles. */
 static const char *mesh_name(const clv_joint_found *f, clv_arena *arena)
 {
+    static const char *const words[CLV_N_ROLES] = { "REP", "DP", "CP", "TP", "EP" };
     const char *text = "";
-    bool done[CLV_MESH_AXES_MAX] = { false };
-    for (int32_t a = 0; text && a < f->form.mesh.n_axes; a++) {
-        int32_t size = f->form.mesh.size[a];
-        char word[8] = "REP";
-        const char *name = clv_axis_role_name(f->roles[a]);
-        if (done[a])
-            continue;
-        for (int32_t b = a + 1; b < f->form.mesh.n_axes; b++)
-            if (f->roles[b] == f->roles[a]) { /* two axes that do the same are one */
-                size *= f->form.mesh.size[b];
-                done[b] = true;
-            }
-        for (size_t i = 0; name && i < sizeof word && (word[i] = name[i]); i++)
-            word[i] = (char)(name[i] >= 'a' && name[i] <= 'z' ? name[i] - 'a' + 'A' : name[i]);
-        text = clv_arena_printf(arena, "%s%s%s%d", text, *text ? "x" : "", word, (int)size);
+    for (int32_t r = 0; text && r < CLV_N_ROLES; r++) {
+        int32_t size = 1;
+        for (int32_t a = 0; a < f->form.mesh.n_axes; a++)
+            size *= (int32_t)f->roles[a] == r ? f->form.mesh.size[a] : 1;
+        if (size > 1)
+            text = clv_arena_printf(arena, "%s%s%s%d", text, *text ? "x" : "", words[r], (int)size);
     }
     return text;
 }
@@ -327,6 +320,8 @@ static const char *reason(const clv_joint *j, const clv_joint_found *chosen,
     if (best->score.ns >= chosen->score.ns)
         return compare(j, chosen, next_of(j, chosen, name, at, n), name);
     const char *better = clv_joint_form_name(j, best, j->arena);
+    if (better && strcmp(better, name) == 0)
+        better = "the fastest mesh of that form";
     const char *less = gain(j, chosen, best, j->arena);
     return less && better ? clv_arena_printf(j->arena, "%s: %s, at %s more %s than %s", name, less,
                                              percent(more, chosen->score.ns, best->score.ns),

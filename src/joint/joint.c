@@ -6,6 +6,7 @@
 #include "explain/plan_kernels.h"
 #include "joint/candidate_search.h"
 #include "joint/choice.h"
+#include "joint/compared_forms.h"
 #include "joint/joint_forms.h"
 #include "joint/mesh_candidate.h"
 #include "joint/whole_plan.h"
@@ -144,96 +145,18 @@ static bool meshes_first(const clv_joint *j)
 
 /* -- for comparison -- */
 
-/* Plans with as many devices a stage, stages and copies are taken for one form. */
-typedef struct {
-    int32_t per_mesh, stages, copies;
-} outline;
-
-static outline outline_of(const clv_joint *j, const clv_joint_form *form)
+/* What one device gives, where that was left open, and the forms that were left out. */
+static clv_status try_beside(clv_joint *j, clv_error *err)
 {
-    int32_t devices = clv_joint_group_devices(j, form->groups);
-    int32_t stages = clv_mesh_candidate_stages(j, form);
-    return (outline){ devices / stages, stages, form->groups };
-}
-
-static bool is_there(const clv_joint *j, const clv_joint_form *form)
-{
-    const outline o = outline_of(j, form);
-    for (int32_t i = 0; i < j->n_found; i++) {
-        const outline of = outline_of(j, &j->found[i].form);
-        if (of.per_mesh == o.per_mesh && of.stages == o.stages && of.copies == o.copies)
-            return true;
-    }
-    return false;
-}
-
-/* Do the devices that it uses have room for the weights? */
-static bool has_room(const clv_joint *j, const clv_joint_form *form)
-{
-    int64_t left_bytes = j->analysis->costs->total.weight_bytes;
-    for (int32_t k = 0; k < clv_joint_group_devices(j, form->groups); k++)
-        left_bytes -= clv_device_capacity(clv_device_kind_of(j->cluster, j->levels.order[k]));
-    return left_bytes <= 0;
-}
-
-static int32_t count_fitting(const clv_joint *j)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < j->n_found; i++)
-        n += j->found[i].score.outcome == CLV_FITS;
-    return n;
-}
-
-static clv_status try_beside(clv_joint *j, const clv_joint_form *form, clv_error *err)
-{
-    if (is_there(j, form) || !has_room(j, form) || clv_joint_time_is_up(j))
+    int32_t groups = j->n_groups > 0 ? j->groups[j->n_groups - 1] : 1;
+    const clv_joint_form one = { .groups = groups };
+    if (j->req->alternatives == 0 || j->any_will_do || j->req->terse || !clv_joint_best_fit(j) ||
+        clv_joint_time_is_up(j))
         return CLV_OK;
-    return form->mesh.n_axes > 0 ? clv_joint_try_beside(j, form, err)
-                                 : plan_whole_operators(j, form->groups, true, err);
-}
-
-/* The most promising form with a group of each size: what fewer devices give. */
-static clv_status try_fewer_devices(clv_joint *j, clv_error *err)
-{
-    for (int32_t g = 1; g < j->n_groups; g++) {
-        const clv_joint_form one = { .groups = j->groups[g] };
-        bool any = false;
-        if (clv_joint_copies(j, one.groups) > 1)
-            break;
-        for (int32_t i = 0; i < j->n_found && !any; i++)
-            any = j->found[i].form.groups == one.groups;
-        for (int32_t i = 0; i < j->n_order && !any; i++) {
-            const clv_joint_form *form = &j->forms[j->order[i]];
-            any = form->groups == one.groups;
-            if (any)
-                CLV_TRY(try_beside(j, form, err));
-        }
-        if (!any && j->whole && clv_joint_group_devices(j, one.groups) == 1 &&
-            clv_joint_allows(j, 1, one.groups))
-            CLV_TRY(try_beside(j, &one, err));
-    }
-    return CLV_OK;
-}
-
-/* Until there are as many forms as are to be compared: those that were left out, the most promising
- * first. */
-static clv_status try_others(clv_joint *j, clv_error *err)
-{
-    int32_t tries = j->req->alternatives;
-    if (j->req->alternatives == 0 || j->any_will_do || j->req->terse || !clv_joint_best_fit(j))
-        return CLV_OK;
-    CLV_TRY(try_fewer_devices(j, err));
-    for (int32_t i = 0; i < j->n_order && tries > 0; i++) {
-        const clv_joint_form *form = &j->forms[j->order[i]];
-        bool is_new = !is_there(j, form) && (form->groups == 1 || clv_joint_copies(j, 2) > 1);
-        if (count_fitting(j) >= j->req->alternatives)
-            break;
-        if (!is_new)
-            continue;
-        tries--;
-        CLV_TRY(try_beside(j, form, err));
-    }
-    return CLV_OK;
+    if (j->whole && groups > 1 && clv_joint_group_devices(j, groups) == 1 &&
+        clv_joint_allows(j, 1, groups) && !clv_joint_has_outline(j, &one))
+        CLV_TRY(plan_whole_operators(j, groups, true, err));
+    return clv_joint_try_compared(j, err);
 }
 
 /* Where rules on tensors leave no choice, the best plan without them is shown. */
@@ -245,7 +168,7 @@ static clv_status try_all(clv_joint *j, clv_error *err)
     CLV_TRY(clv_joint_try_forms(j, err));
     if (j->whole && meshes_first(j))
         CLV_TRY(plan_groups_of_whole_operators(j, err));
-    CLV_TRY(try_others(j, err));
+    CLV_TRY(try_beside(j, err));
     if (!clv_joint_best(j) && j->conflict)
         CLV_TRY(try_without_tensor_rules(j, err));
     return clv_joint_best(j) ? CLV_OK : no_form(j, err);

@@ -48,6 +48,15 @@ static bool are_alike(const clv_joint *j, int32_t groups)
     return true;
 }
 
+/* Has a group room for the weights? One group is tried in any case, to show what is missing. */
+static bool has_room(const clv_joint *j, int32_t groups)
+{
+    int64_t left_bytes = j->analysis->costs->total.weight_bytes;
+    for (int32_t k = 0; k < clv_joint_group_devices(j, groups); k++)
+        left_bytes -= clv_device_capacity(clv_device_kind_of(j->cluster, j->levels.order[k]));
+    return groups == 1 || left_bytes <= 0;
+}
+
 /* So many copies as are asked for. */
 static clv_status check_copies(const clv_joint *j, bool may_copy, clv_error *err)
 {
@@ -82,7 +91,7 @@ static clv_status list_groups(clv_joint *j, clv_error *err)
     int32_t first = j->req->copies > 1 ? j->req->copies : 1,
             last = may_group && j->req->copies == 0 ? n : first;
     for (int32_t g = first; g <= last; g++)
-        if (n % g == 0 && are_alike(j, g))
+        if (n % g == 0 && (g == j->req->copies || has_room(j, g)) && are_alike(j, g))
             groups[j->n_groups++] = g;
     j->groups = groups;
     return CLV_OK;

@@ -7,7 +7,8 @@
 /* Whole operators do not do what is asked of tensors. */
 bool clv_joint_needs_shards(const clv_joint *j);
 
-/* May stages be meshes of so many devices, with the devices in so many groups, as the request is? */
+/* May stages be meshes of so many devices, with the devices in so many groups, as the request is?
+ */
 bool clv_joint_allows(const clv_joint *j, int32_t per_mesh, int32_t groups);
 
 /* Into j->groups, j->forms and j->whole: the mesh that is asked for, else all whose devices the

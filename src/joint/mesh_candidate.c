@@ -12,7 +12,8 @@
 #include "stages/stages.h"
 
 #define MEMORY_ROUNDS   4     /* choices are made anew for less memory so often */
-#define COMPARED_CUTS   4     /* of a plan that is found for comparison */
+#define COMPARED_CUTS   4     /* of a plan that is found for comparison, */
+#define COMPARED_GAP    0.01  /* and the gap that is enough for its strategies */
 #define LEAST_SECONDS_S 0.01  /* for a candidate, when time is up: a solution is there by then */
 #define SOLVER_GAP      0.001 /* of the intra-operator problem: a tenth of a plan's */
 #define EXACT_NODES     64    /* so few are solved to the end */
@@ -61,24 +62,33 @@ int32_t clv_mesh_candidate_stages(const clv_joint *j, const clv_joint_form *form
     return clv_joint_group_devices(j, form->groups) / n;
 }
 
-/* Mesh, its communication, and the cluster of meshes, for the shape. */
+/* Mesh and its communication: the same however many groups and stages there are. */
 static clv_status make_mesh(clv_mesh_candidate *c, clv_error *err)
 {
     const clv_joint *j = c->j;
     clv_comm_options comm = { .overlap = j->req->overlap, .measured = j->measured };
-    const clv_mesh_devices group = { j->levels.order, clv_joint_group_devices(j, c->form.groups) };
-    c->n_stages = clv_mesh_candidate_stages(j, &c->form);
-    int32_t n = group.n / c->n_stages;
+    int32_t n = clv_joint_group_devices(j, c->form.groups) / clv_mesh_candidate_stages(j, &c->form);
     CLV_TRY(clv_mesh_make(&c->form.mesh, j->cluster, (clv_mesh_devices){ j->levels.order, n },
                           c->arena, &c->mesh, err));
     CLV_TRY(clv_resharder_new(c->mesh, j->cluster, &comm, c->arena, &c->resharder, err));
-    CLV_TRY(
-        clv_factors_for_mesh(j->analysis->types, j->factors, c->mesh, c->arena, &c->factors, err));
-    return clv_stage_cluster_make(j->cluster, group, n, c->arena, &c->stages, err);
+    return clv_factors_for_mesh(j->analysis->types, j->factors, c->mesh, c->arena, &c->factors,
+                                err);
 }
 
-/* Can it be searched at all? Else it is excluded. */
-static clv_status open_candidate(clv_mesh_candidate *c, clv_error *err)
+/* The cluster of meshes of a group. */
+static clv_status make_stages(clv_mesh_candidate *c, clv_error *err)
+{
+    const clv_joint *j = c->j;
+    const clv_mesh_devices group = { j->levels.order, clv_joint_group_devices(j, c->form.groups) };
+    c->n_stages = clv_mesh_candidate_stages(j, &c->form);
+    CLV_TRY(
+        clv_stage_cluster_make(j->cluster, group, c->mesh->n_devices, c->arena, &c->stages, err));
+    c->unlike = c->excluded = !stages_are_alike(c);
+    return CLV_OK;
+}
+
+/* Can a mesh of its form be used at all? Else it is excluded. */
+static clv_status open_mesh(clv_mesh_candidate *c, clv_error *err)
 {
     if (!c->arena)
         c->arena = clv_arena_new(clv_arena_alloc(c->j->arena), 0);
@@ -89,11 +99,14 @@ static clv_status open_candidate(clv_mesh_candidate *c, clv_error *err)
         clv_mesh_candidate_constraints(c->j, c->factors, c->mesh, c->arena, &c->constraints, err);
     c->refused = status == CLV_EFORMAT && !c->j->req->mesh; /* other shapes may do */
     c->excluded = c->refused || (c->constraints && c->constraints->conflict);
-    if (c->excluded)
-        return CLV_OK;
-    CLV_TRY(status);
-    c->unlike = c->excluded = !stages_are_alike(c);
-    return CLV_OK;
+    return c->excluded ? CLV_OK : status;
+}
+
+/* And with so many stages? */
+static clv_status open_candidate(clv_mesh_candidate *c, clv_error *err)
+{
+    CLV_TRY(open_mesh(c, err));
+    return c->excluded ? CLV_OK : make_stages(c, err);
 }
 
 /* -- choices within a limit on memory -- */
@@ -166,7 +179,9 @@ static clv_intra_op_options solve_options(const clv_mesh_candidate *c,
     const clv_joint *j = c->j;
     return (clv_intra_op_options){
         .solve = { .deadline_ns = least_deadline(j->req->search.solve.deadline_ns),
-                   .gap = p->n_nodes <= EXACT_NODES ? 0 : SOLVER_GAP,
+                   .gap = p->n_nodes <= EXACT_NODES ? 0
+                          : c->compares             ? COMPARED_GAP
+                                                    : SOLVER_GAP,
                    .jobs = c->jobs,
                    .stop = j->req->stop,
                    .stop_ctx = j->req->stop_ctx },
@@ -219,28 +234,57 @@ static bool is_beaten(const clv_mesh_candidate *c, clv_int128 bound_ns)
     return bound_ns >= of_no_use_ns(c);
 }
 
-clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, clv_error *err)
+/* What the forest says, dealt out to the stages. */
+static clv_status raise_to_share(clv_mesh_candidate *c)
 {
-    clv_int128 sum;
-    CLV_TRY(open_candidate(c, err));
-    if (c->excluded)
-        return CLV_OK;
-    CLV_TRY(find_floor(c, err));
-    if (is_beaten(c, c->floor) || (c->n_stages > 1 && c->j->path))
-        return CLV_OK; /* of several stages a path says more of latency than a share of the sum */
-    CLV_TRY(build_problem(c, memory_of_stages(c), err));
-    CLV_TRY(clv_intra_op_forest(c->problem->problem, c->arena, &sum, err));
-    sum = (sum + c->n_stages - 1) / c->n_stages;
-    c->floor = sum > c->floor ? sum : c->floor;
+    clv_int128 share = (c->forest + c->n_stages - 1) / c->n_stages;
+    c->floor = share > c->floor ? share : c->floor;
     return CLV_OK;
 }
 
-/* Of several stages more is known once the problem is there. */
+/* Of one form, its mesh is open. */
+static clv_status bound_form(clv_mesh_candidate *c, clv_error *err)
+{
+    c->floor = 0;
+    CLV_TRY(make_stages(c, err));
+    if (c->excluded)
+        return CLV_OK;
+    CLV_TRY(find_floor(c, err));
+    if (is_beaten(c, c->floor) || (c->j->path && (c->n_stages > 1 || c->form.groups > 1)))
+        return CLV_OK; /* of several stages a path says more of latency than a share of the sum, and
+                          with fewer devices there is mostly no need to know more */
+    if (c->problem)    /* of the form with most memory: none needs more than that */
+        return raise_to_share(c);
+    CLV_TRY(build_problem(c, memory_of_stages(c), err));
+    CLV_TRY(clv_intra_op_forest(c->problem->problem, c->arena, &c->forest, err));
+    return raise_to_share(c);
+}
+
+clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, const clv_joint_form *forms, int32_t n,
+                                    clv_int128 *ret, clv_error *err)
+{
+    c->form = forms[0];
+    CLV_TRY(open_mesh(c, err));
+    bool none = c->excluded, unlike = false;
+    for (int32_t i = 0; i < n; i++) {
+        c->form = forms[i];
+        if (!none)
+            CLV_TRY(bound_form(c, err));
+        ret[i] = c->excluded ? CLV_EXCLUDED : c->floor;
+        unlike |= c->unlike;
+    }
+    c->unlike = unlike;
+    return CLV_OK;
+}
+
+/* More is known once the problem is there. */
 static clv_status raise_floor(clv_mesh_candidate *c, clv_error *err)
 {
     clv_pipeline_bound pipeline;
-    if (c->n_stages == 1 || !c->j->path)
-        return CLV_OK;
+    if (c->n_stages == 1 || !c->j->path) {
+        CLV_TRY(clv_intra_op_forest(c->problem->problem, c->arena, &c->forest, err));
+        return raise_to_share(c);
+    }
     const clv_pipeline_stages stages = { c->n_stages, c->stages };
     CLV_TRY(clv_shard_pipeline_bound_ns(c->problem, c->j->path, &stages, c->arena, &pipeline, err));
     c->parted = pipeline.parted;
@@ -555,6 +599,7 @@ clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, const clv_joint_foun
     const clv_joint *j = c->j;
     int64_t limit_bytes = found->limit_bytes > 0 ? found->limit_bytes : CLV_INTRA_OP_UNLIMITED;
     CLV_TRY(make_mesh(c, err));
+    CLV_TRY(make_stages(c, err));
     CLV_TRY(clv_mesh_candidate_constraints(j, c->factors, c->mesh, c->arena, &c->constraints, err));
     CLV_TRY(build_problem(c, limit_bytes, err));
     CLV_TRY(cut_into_stages(c, found->solution, 0, c->arena, &c->best_cut, err));

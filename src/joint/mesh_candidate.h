@@ -37,12 +37,17 @@ typedef struct clv_mesh_candidate {
     clv_shard_tables *tables;
     clv_shard_problem *problem; /* NULL: not yet built */
     clv_intra_op_result strategy;
+    clv_int128 forest;           /* ns: no choices cost less, as a forest says; 0: not known */
     clv_parted_stretches parted; /* of a pipeline: where the floor says that stages change */
     clv_int128 saved;            /* ns: by a pipeline at most (shard_parted.h); -1: not known */
     clv_int128 known; /* ns: no choices cost less, with as much memory as was asked for last */
     clv_local_model *local;
     clv_cluster *stages; /* of meshes */
-    int64_t *work_left;  /* of clv_mesh_candidate_exhaust(), in words of memory: counted down */
+    /* of clv_mesh_candidate_bound(), in parallel: forms with its mesh, and their floors */
+    const clv_joint_form *bounded_forms;
+    int32_t n_bounded;
+    clv_int128 *floors;
+    int64_t *work_left; /* of clv_mesh_candidate_exhaust(), in words of memory: counted down */
 
     /* of the thread that tries it */
     clv_status status;
@@ -72,8 +77,11 @@ clv_status clv_mesh_candidate_constraints(const clv_joint *j, const clv_factors 
 /* How many stages a group of devices has. */
 int32_t clv_mesh_candidate_stages(const clv_joint *j, const clv_joint_form *form);
 
-/* Its floor, or that it is excluded. O(operators), and the work on distinct ones. */
-clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, clv_error *err);
+/* The floors of n forms, at least one, that have its mesh in common; CLV_EXCLUDED: not to be
+ * searched. O(operators), and the work on distinct ones, then a part of it for each form. */
+#define CLV_EXCLUDED (-1)
+clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, const clv_joint_form *forms, int32_t n,
+                                    clv_int128 *ret, clv_error *err);
 
 /* All of it: c->any and what follows. */
 clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err);

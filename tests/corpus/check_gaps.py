@@ -39,8 +39,8 @@ def main():
     ok = True
     with tempfile.TemporaryDirectory() as scratch:
         for name, cluster, sizes, most in PLANS:
-            done = subprocess.run([cleave, "plan", "--json", "--no-output", "--cluster", cluster, "--bind", sizes,
-                                   unpacked(folder, name, scratch)], capture_output=True, text=True)
+            done = subprocess.run([cleave, "plan", "--json", "--no-output", "--worth", "0", "--cluster", cluster,
+                                   "--bind", sizes, unpacked(folder, name, scratch)], capture_output=True, text=True)
             plan = json.loads(done.stdout)["plan"]
             gap = plan["search"]["gap"]
             near = plan["outcome"] == "fits" and gap is not None and gap <= most

@@ -112,7 +112,7 @@ def check_models():
     """Real models, whose partial sums wait for others."""
     for name in ("dlrm", "mixtral_prefill"):
         model = os.path.join(ROOT, "tests/data/runnable", f"{name}.static.onnx")
-        for mesh in ("2", "2x2"):
+        for mesh in ("tp=2", "dp=2xtp=2"):
             subprocess.run(["rm", "-rf", "f"], check=True)
             expect(name, cleave("plan", "-q", "--mesh", mesh, "-o", "a.onnx", "--plan-out", "p.json", model), 0)
             expect(name, cleave("lower", "-q", "--form", "devices", "-o", "f", model, "p.json"), 0)
@@ -162,7 +162,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         write_model()
-        expect("plan", cleave("plan", "-q", "--mesh", "2x2", "--devices", "4", "--no-output", "--plan-out", "p.json",
+        expect("plan", cleave("plan", "-q", "--mesh", "dp=2xtp=2", "--devices", "4", "--no-output", "--plan-out", "p.json",
                               "u.onnx"), 0)
         with open("p.json") as f:
             base = {k: v for k, v in json.load(f).items() if k not in REPEATED}
