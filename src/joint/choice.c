@@ -1,5 +1,6 @@
 #include "joint/choice.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,9 @@ static const char *options_of(const clv_joint *j, const clv_joint_found *f, clv_
         text = clv_arena_printf(arena, "%s%s%d", text, a ? "x" : "", (int)f->form.mesh.size[a]);
     if (text && f->form.mesh.n_axes > 0 && f->facts.stages > 1)
         text = clv_arena_printf(arena, "%s --stages %d", text, (int)f->facts.stages);
+    if (text && f->form.lean)
+        text = clv_arena_printf(arena, "%s --memory %.0fGiB", text,
+                                ceil((double)f->facts.peak_bytes / (double)(1 << 30)));
     if (text && f->facts.devices < j->cluster->n_devices)
         text = clv_arena_printf(arena, "%s%s--devices %d", text, *text ? " " : "",
                                 (int)f->facts.devices);

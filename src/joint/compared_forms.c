@@ -3,6 +3,11 @@
 #include "joint/candidate_search.h"
 #include "joint/mesh_candidate.h"
 
+/* A lean plan is tried where a device holds so much of what it can, and all together so many times
+ * the weights. */
+#define FULL_PART   0.25
+#define HEAVY_TIMES 2.5
+
 typedef struct {
     clv_joint_form *at;
     int32_t n;
@@ -12,7 +17,7 @@ typedef struct {
 
 static bool is_like(const clv_joint *j, const clv_joint_form *a, const clv_joint_form *b)
 {
-    return a->groups == b->groups &&
+    return a->groups == b->groups && a->lean == b->lean &&
            clv_mesh_candidate_stages(j, a) == clv_mesh_candidate_stages(j, b);
 }
 
@@ -55,6 +60,21 @@ static bool is_found_for(const clv_joint *j, int32_t groups)
     return any;
 }
 
+/* Where the best plan holds much more than it must: its mesh once more, lean. */
+static void pick_lean(const clv_joint *j, picked_forms *picked)
+{
+    const clv_joint_found *best = clv_joint_best_fit(j);
+    int32_t each = best->facts.devices / clv_joint_copies(j, best->form.groups);
+    double peak = (double)best->facts.peak_bytes;
+    double room = (double)clv_device_capacity(clv_device_kind_of(j->cluster, j->levels.order[0]));
+    double weights = (double)j->analysis->costs->total.weight_bytes;
+    if (best->form.mesh.n_axes == 0 || peak < FULL_PART * room ||
+        peak * each < HEAVY_TIMES * weights)
+        return;
+    picked->at[picked->n] = best->form;
+    picked->at[picked->n++].lean = true;
+}
+
 /* The most promising form with a group of each size. */
 static void pick_fewer_devices(const clv_joint *j, picked_forms *picked)
 {
@@ -85,9 +105,10 @@ static void pick_others(const clv_joint *j, picked_forms *picked)
 
 clv_status clv_joint_try_compared(clv_joint *j, clv_error *err)
 {
-    picked_forms picked = { .at = CLV_NEW_ARRAY(j->arena, clv_joint_form, j->n_forms) };
+    picked_forms picked = { .at = CLV_NEW_ARRAY(j->arena, clv_joint_form, j->n_forms + 1) };
     if (!picked.at)
         return clv_fail_nomem(err, "forms for comparison");
+    pick_lean(j, &picked);
     pick_fewer_devices(j, &picked);
     pick_others(j, &picked);
     return clv_joint_try_beside(j, picked.at, picked.n, err);

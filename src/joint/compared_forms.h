@@ -9,7 +9,8 @@
 /* Is there a plan with as many devices a stage, as many stages and groups? O(plans). */
 bool clv_joint_has_outline(const clv_joint *j, const clv_joint_form *form);
 
-/* By latency, where fewer devices may do, one form for each number of them; then as many as are
+/* Where the best plan has copies of weights, its mesh with less of them; by latency, where fewer
+ * devices may do, one form for each number of them; then as many as are
  * missing to clv_request.alternatives, in the order of their floors. Each gets a brief search, two
  * at a time, whatever the threads. The same at any number of jobs. O(forms * plans), and the
  * searches. */

@@ -101,7 +101,7 @@ static clv_status add_form(clv_joint *j, const clv_mesh_form *mesh, int32_t grou
 {
     if (!CLV_PUSH_ROOM(j->arena, j->forms, j->n_forms, j->cap_forms))
         return clv_fail_nomem(err, "forms of meshes");
-    j->forms[j->n_forms++] = (clv_joint_form){ *mesh, groups };
+    j->forms[j->n_forms++] = (clv_joint_form){ *mesh, groups, false };
     return CLV_OK;
 }
 

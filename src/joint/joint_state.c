@@ -83,7 +83,7 @@ clv_plan_facts clv_joint_facts(const clv_joint *j, int32_t groups, int32_t per_m
 
 static bool is_same_form(const clv_joint_form *a, const clv_joint_form *b)
 {
-    bool same = a->groups == b->groups && a->mesh.n_axes == b->mesh.n_axes;
+    bool same = a->groups == b->groups && a->lean == b->lean && a->mesh.n_axes == b->mesh.n_axes;
     for (int32_t i = 0; same && i < a->mesh.n_axes; i++)
         same = a->mesh.size[i] == b->mesh.size[i];
     return same;

@@ -16,6 +16,7 @@
 typedef struct {
     clv_mesh_form mesh; /* without axes: stages of whole operators */
     int32_t groups;
+    bool lean; /* strategies that take little more memory than all weights split would */
 } clv_joint_form;
 
 /* How a plan did. */

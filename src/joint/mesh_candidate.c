@@ -11,14 +11,15 @@
 #include "sharding/refine_uneven.h"
 #include "stages/stages.h"
 
-#define MEMORY_ROUNDS   4     /* choices are made anew for less memory so often */
-#define COMPARED_CUTS   4     /* of a plan that is found for comparison, */
-#define COMPARED_GAP    0.01  /* and the gap that is enough for its strategies */
-#define LEAST_SECONDS_S 0.01  /* for a candidate, when time is up: a solution is there by then */
-#define SOLVER_GAP      0.001 /* of the intra-operator problem: a tenth of a plan's */
-#define EXACT_NODES     64    /* so few are solved to the end */
-#define NOT_KNOWN       (-1)
-#define WIDE_PART       100 /* a solution that costs 1/100 more than is proven may be far off */
+#define MEMORY_ROUNDS    4     /* choices are made anew for less memory so often */
+#define COMPARED_CUTS    4     /* of a plan that is found for comparison, */
+#define COMPARED_GAP     0.01  /* and the gap that is enough for its strategies, */
+#define COMPARED_CUT_GAP 0.2   /* and for a cut */
+#define LEAST_SECONDS_S  0.01  /* for a candidate, when time is up: a solution is there by then */
+#define SOLVER_GAP       0.001 /* of the intra-operator problem: a tenth of a plan's */
+#define EXACT_NODES      64    /* so few are solved to the end */
+#define NOT_KNOWN        (-1)
+#define WIDE_PART        100 /* a solution that costs 1/100 more than is proven may be far off */
 /* Solutions of one strategy problem that are cut into stages; one stage takes little time. */
 #define CUTS_MAX      512
 #define ONE_STAGE_MAX 4096
@@ -116,6 +117,24 @@ static int64_t memory_of_stages(const clv_mesh_candidate *c)
 {
     int64_t least = clv_stage_capacity(c->stages);
     return least < INT64_MAX / c->n_stages ? least * c->n_stages : INT64_MAX;
+}
+
+/* What strategies may take: of lean ones, so much more than weights and inputs that are all split.
+ */
+#define LEAN_TIMES 1.5
+static int64_t limit_of(const clv_mesh_candidate *c)
+{
+    const clv_types *types = c->j->analysis->types;
+    int64_t most = memory_of_stages(c);
+    double held = (double)c->j->analysis->costs->total.weight_bytes;
+    if (!c->form.lean)
+        return most;
+    for (int32_t i = 0; i < types->graph->n_inputs; i++) {
+        int64_t bytes = types->bytes[types->graph->inputs[i].i];
+        held += bytes > 0 ? (double)bytes : 0;
+    }
+    held *= LEAN_TIMES / c->mesh->n_devices;
+    return held < (double)most ? (int64_t)held : most;
 }
 
 /* Operators that are alike for the mesh, and what they may do. */
@@ -340,8 +359,10 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     req.terse = true;
     req.jobs = c->jobs;
     req.search.enough_ns = enough_ns;
-    if (c->compares)
+    if (c->compares) {
         req.search.max_judged = COMPARED_CUTS;
+        req.search.solve.gap = COMPARED_CUT_GAP;
+    }
     req.search.work_left = c->work_left;
     clv_solve_detach(&req.search.solve); /* of the calling thread only */
     return clv_stages_plan(&req, &analysis, arena, ret, err);
@@ -465,7 +486,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
     CLV_TRY(open_candidate(c, err));
     if (c->excluded)
         return CLV_OK;
-    int64_t limit_bytes = memory_of_stages(c);
+    int64_t limit_bytes = limit_of(c);
     CLV_TRY(find_floor(c, err));
     if (is_beaten(c, c->floor))
         return CLV_OK;
