@@ -6,6 +6,7 @@
 #include "api/control.h"
 #include "api/names.h"
 #include "api/objects.h"
+#include "api/other_clusters.h"
 #include "api/status.h"
 #include "cluster/cluster_json.h"
 #include "explain/report_plan.h"
@@ -167,6 +168,7 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
     CLV_TRY(set_precision(o, p->arena, &req, err));
     CLV_TRY(clv_pipeline_run(&req, p->arena, &p->plan, err));
     CLV_TRY(note_precision(o, p, err));
+    CLV_TRY(clv_note_other_clusters(&req, configs, p->plan, p->arena, err));
     p->poprt = o->poprt_report != 0;
     return show_plan(p, err);
 }

@@ -1,13 +1,13 @@
 #include "explain/advice.h"
 
-#include <string.h>
+#include <stdio.h>
 
 #include "base/units.h"
 #include "plan/plan.h"
 
 #define MAX_MORE_DEVICES 8  /* device counts tried, and all of the cluster */
 #define MEMORY_TRIES     12 /* memory sizes tried upwards, until one fits */
-#define MEMORY_CLOSE     64 /* then halved until less than this part of it is open */
+#define MEMORY_CLOSE     16 /* then halved until less than this part of it is open */
 
 static clv_status try_memory(const clv_adviser *a, int64_t bytes, clv_verdict *ret, clv_error *err)
 {
@@ -39,9 +39,21 @@ static clv_status find_enough(const clv_adviser *a, int64_t *low_bytes, int64_t 
     return CLV_OK;
 }
 
+/* As --memory takes it, rounded up to a whole number of at least 64. */
+#define SIZE_TEXT 32
+static void show_size(char buf[static SIZE_TEXT], int64_t bytes)
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB" };
+    int unit = 3;
+    while (unit > 0 && bytes >> 10 * unit < 64)
+        unit--;
+    int64_t one = INT64_C(1) << 10 * unit;
+    snprintf(buf, SIZE_TEXT, "%lld%s", (long long)(bytes / one + (bytes % one > 0)), units[unit]);
+}
+
 clv_status clv_advise_memory(const clv_adviser *a, int64_t least_bytes, clv_error *err)
 {
-    char size[32], too_small[32];
+    char size[SIZE_TEXT];
     int64_t need, low = a->plan->devices[0].capacity_bytes;
     for (int32_t d = 1; d < a->plan->n_devices; d++)
         if (a->plan->devices[d].capacity_bytes < low)
@@ -57,13 +69,9 @@ clv_status clv_advise_memory(const clv_adviser *a, int64_t least_bytes, clv_erro
         CLV_TRY(try_memory(a, middle, &verdict, err));
         *(verdict.outcome == CLV_FITS ? &need : &low) = middle;
     }
-    clv_show_bytes(size, need);
-    clv_show_bytes(too_small, low);
+    show_size(size, need);
     const char *text =
-        clv_arena_printf(a->arena,
-                         "it would fit with %s on each device, and no plan is found with %s: "
-                         "--memory %lldB",
-                         size, strcmp(size, too_small) == 0 ? "less" : too_small, (long long)need);
+        clv_arena_printf(a->arena, "it would fit with %s on each device: --memory %s", size, size);
     return clv_plan_add_note(a->plan, text, a->arena, err);
 }
 

@@ -59,6 +59,7 @@ static void find(const char *mesh, int max_tensor_devices, cleave_objective obje
     o.max_tensor_devices = max_tensor_devices;
     o.objective = objective;
     o.worth = -1;
+    o.alternatives = -1;
     cleave_plan_free(plan);
     plan = NULL;
     if (!model)
