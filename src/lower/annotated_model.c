@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/open_inside.h"
 #include "lower/olive.h"
+#include "plan/plan_mesh.h"
 #include "proto/onnx_properties.h"
 #include "proto/out_file.h"
 #include "proto/stoppable_sink.h"
@@ -212,14 +213,14 @@ static clv_status name_annotations(const writing *w, clv_str *ret, clv_error *er
     return CLV_OK;
 }
 
-/* "gpu:0(=gpu0); gpu:1(=gpu1)", of devices with operators. */
+/* "gpu:0(=gpu0); gpu:1(=gpu1)", of devices with operators; of copies those of the first. */
 static clv_status layer_setting(writing *w, const clv_str *annotation, const char **ret,
                                 clv_error *err)
 {
     int32_t n_others = 0;
     *ret = "";
     for (int32_t d = 0; d < w->l->plan->n_devices; d++) {
-        if (w->l->plan->devices[d].stage < 0)
+        if (w->l->plan->devices[d].stage < 0 || clv_plan_lead(w->l->plan, d) != d)
             continue;
         const char *device = designator(w, w->l->plan->devices[d].name);
         if (device)

@@ -403,6 +403,17 @@ static clv_status add_note(writer *w, const char *text, clv_error *err)
     return CLV_OK;
 }
 
+static clv_status note_copies(writer *w, clv_error *err)
+{
+    int32_t n = clv_plan_copies(w->l->plan);
+    if (n == 1 || clv_lower_form_has_devices(w->l->form))
+        return CLV_OK;
+    const char *text = clv_arena_printf(
+        w->arena, "the plan has %d copies, of which requests take one in turn: this is one of them",
+        (int)n);
+    return text ? add_note(w, text, err) : clv_fail_nomem(err, WHAT);
+}
+
 /* What the files themselves cannot say of the plan. */
 static clv_status add_notes(writer *w, clv_error *err)
 {
@@ -421,7 +432,7 @@ static clv_status add_notes(writer *w, clv_error *err)
                          "the plan splits operators over the devices of a stage: here they are "
                          "whole, on the first of these devices",
                          err));
-    return CLV_OK;
+    return note_copies(w, err);
 }
 
 static clv_status fill_with_parts(writer *w, clv_lower_summary *ret, clv_error *err)
@@ -489,6 +500,7 @@ static clv_status fill_annotated(writer *w, clv_lower_summary *ret, clv_error *e
     }
     if (w->annotated.note)
         CLV_TRY(add_note(w, w->annotated.note, err));
+    CLV_TRY(note_copies(w, err));
     return write_manifest(w, ret, err);
 }
 

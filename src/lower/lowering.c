@@ -11,3 +11,8 @@ bool clv_lower_form_is_annotated(clv_lower_form form)
 {
     return form == CLV_FORM_ORT_OPTIONS || form == CLV_FORM_OLIVE;
 }
+
+bool clv_lower_form_has_devices(clv_lower_form form)
+{
+    return form == CLV_FORM_STAGES || form == CLV_FORM_DEVICES;
+}

@@ -20,6 +20,8 @@ typedef enum {
 const char *clv_lower_form_name(clv_lower_form form); /* "stages", "devices", ... */
 /* Does the model stay one, annotated for a tool that places or cuts it itself? */
 bool clv_lower_form_is_annotated(clv_lower_form form);
+/* Is each of its models for one device? Else there is one model for all of them. */
+bool clv_lower_form_has_devices(clv_lower_form form);
 
 typedef struct {
     const clv_onnx_file *file;

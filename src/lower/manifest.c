@@ -7,6 +7,7 @@
 #include "base/text_digest.h"
 #include "lower/emit_collective.h"
 #include "plan/plan_json_write.h"
+#include "plan/plan_json_write_mesh.h"
 
 typedef struct {
     const clv_manifest *m;
@@ -311,6 +312,8 @@ static clv_status write_routes(writing *w, clv_checksum *ret, clv_error *err)
     for (int32_t i = 0; i < w->m->n_models; i++)
         write_model(w, &w->m->models[i]);
     clv_json_close_array(&w->out);
+    if (clv_lower_form_has_devices(l->form)) /* one model is of one copy, wherever it runs */
+        clv_plan_put_copy_names(&w->out, l->plan);
     if (l->form == CLV_FORM_DEVICES)
         write_collectives(w);
     write_transfers(w);

@@ -37,6 +37,25 @@ static clv_status add_shard(builder *b, const clv_spmd_value *v, int32_t positio
     return CLV_OK;
 }
 
+/* The devices of further copies have what their counterparts of the first have. */
+static clv_status copy_shards(builder *b, const clv_plan *plan, clv_error *err)
+{
+    int32_t n = b->n, *place = CLV_NEW_ARRAY(b->arena, int32_t, plan->n_devices);
+    if (!place)
+        return clv_fail_nomem(err, WHAT);
+    for (int32_t k = 0; k < plan->copy_devices; k++)
+        place[plan->copy_device[k]] = k;
+    for (int32_t c = 1; c < plan->n_copies; c++)
+        for (int32_t i = 0; i < n; i++) {
+            if (!CLV_PUSH_ROOM(b->arena, b->shards, b->n, b->cap))
+                return clv_fail_nomem(err, WHAT);
+            b->shards[b->n] = b->shards[i];
+            b->shards[b->n++].device =
+                plan->copy_device[c * plan->copy_devices + place[b->shards[i].device]];
+        }
+    return CLV_OK;
+}
+
 clv_status clv_plan_target(const clv_model *model, const clv_types *types, const clv_plan *plan,
                            clv_arena *arena, clv_weight_layout *ret, clv_error *err)
 {
@@ -69,6 +88,7 @@ clv_status clv_plan_target(const clv_model *model, const clv_types *types, const
              p++)
             CLV_TRY(add_shard(&b, v, p, err));
     }
+    CLV_TRY(copy_shards(&b, plan, err));
     for (int32_t d = 0; d < plan->n_devices; d++)
         names[d] = plan->devices[d].name;
     *ret = (clv_weight_layout){

@@ -17,6 +17,22 @@ void clv_plan_put_copies(clv_json_out *out, const clv_plan *plan)
     clv_json_close_array(out);
 }
 
+void clv_plan_put_copy_names(clv_json_out *out, const clv_plan *plan)
+{
+    int32_t n = plan->copy_devices;
+
+    if (clv_plan_copies(plan) == 1)
+        return;
+    clv_json_open_array(out, "copies");
+    for (int32_t c = 0; c < plan->n_copies; c++) {
+        clv_json_open_array(out, NULL);
+        for (int32_t i = 0; i < n; i++)
+            clv_json_put_string(out, NULL, plan->devices[plan->copy_device[c * n + i]].name);
+        clv_json_close_array(out);
+    }
+    clv_json_close_array(out);
+}
+
 void clv_plan_put_mesh(clv_json_out *out, const clv_plan *plan)
 {
     if (!clv_plan_has_mesh(plan))

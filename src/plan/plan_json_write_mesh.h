@@ -9,8 +9,11 @@
 #include "base/json_out.h"
 #include "plan/plan.h"
 
-/* "mesh": the axes, and the devices of each mesh. O(devices). */
+/* "copies": the devices of each, place by place, by number; nothing for one copy. O(devices). */
 void clv_plan_put_copies(clv_json_out *out, const clv_plan *plan);
+/* The same by name, for files beside which there is no list of devices. O(devices). */
+void clv_plan_put_copy_names(clv_json_out *out, const clv_plan *plan);
+/* "mesh": the axes, and the devices of each mesh. O(devices). */
 void clv_plan_put_mesh(clv_json_out *out, const clv_plan *plan);
 /* "split_runs" of "operators": [split, count] over the nodes in file order. O(operators). */
 void clv_plan_put_splits(clv_json_out *out, const clv_plan *plan);
