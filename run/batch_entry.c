@@ -17,7 +17,7 @@ typedef struct {
     clr_program program;
     clr_execution_options options;
     clr_execution x;
-    OrtValue **inputs;
+    clr_inputs inputs;
     const char *output; /* the first that differs */
     clr_difference worst;
     int32_t compared;
@@ -43,8 +43,7 @@ static clv_status make_inputs(entry_run *r, clv_error *err)
     clr_input_options options = { .seed = 0 };
     const char **paths = CLV_NEW_ARRAY(r->arena, const char *, r->e->n_inputs + 1);
 
-    r->inputs = CLV_NEW_ARRAY(r->arena, OrtValue *, r->program.n_inputs);
-    if (!paths || !r->inputs)
+    if (!paths)
         return clv_fail_nomem(err, "an entry");
     if (r->e->data)
         paths[options.n_paths++] = r->e->data;
@@ -55,7 +54,7 @@ static clv_status make_inputs(entry_run *r, clv_error *err)
             return clv_fail_nomem(err, "an entry");
     }
     options.paths = paths;
-    return clr_inputs_make(&r->x, &options, r->arena, r->inputs, err);
+    return clr_inputs_make(&r->x, &options, r->arena, &r->inputs, err);
 }
 
 /* -- comparing -- */
@@ -131,7 +130,7 @@ static clv_status run_and_compare(entry_run *r, clv_error *err)
 {
     CLV_TRY(open_program(r, err));
     CLV_TRY(make_inputs(r, err));
-    CLV_TRY(clr_execution_run(&r->x, r->inputs, &r->run_s, err));
+    CLV_TRY(clr_execution_run(&r->x, r->inputs.values, &r->run_s, err));
     return compare_outputs(r, err);
 }
 
@@ -177,7 +176,7 @@ clv_status clr_batch_entry_run(const clr_ort *ort, const clr_batch_entry *entry,
         clv_json_put_string(&out, "reason", r.worst.why);
     }
     clv_json_close_object(&out);
-    clr_values_free(ort, r.inputs, r.program.n_inputs);
+    clr_inputs_free(ort, &r.inputs);
     clr_execution_close(&r.x);
     CLV_TRY(clv_json_end(&out, err));
     *ret = out.text;

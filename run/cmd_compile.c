@@ -68,7 +68,7 @@ typedef struct {
     clr_program program;
     clr_execution_options run_options;
     clr_execution x;
-    OrtValue **inputs;
+    clr_inputs inputs;
     clr_measured measured;
     device *devices;
     int32_t n_devices;
@@ -170,11 +170,8 @@ static clv_status measure(candidate *c, clv_error *err)
     c->run_options =
         (clr_execution_options){ .threads = (int)c->v[THREADS].number, .level = CLR_OPT_ALL };
     CLV_TRY(clr_execution_open(&c->ort, &c->program, &c->run_options, c->arena, &c->x, err));
-    c->inputs = CLV_NEW_ARRAY(c->arena, OrtValue *, c->program.n_inputs);
-    if (!c->inputs)
-        return clv_fail_nomem(err, "a candidate");
-    CLV_TRY(clr_inputs_make(&c->x, &inputs, c->arena, c->inputs, err));
-    return clr_measure(&c->x, c->inputs, &o, c->arena, &c->measured, err);
+    CLV_TRY(clr_inputs_make(&c->x, &inputs, c->arena, &c->inputs, err));
+    return clr_measure(&c->x, c->inputs.values, &o, c->arena, &c->measured, err);
 }
 
 /* Models of one device add up; a name that options.json does not have counts nowhere. */
@@ -258,7 +255,7 @@ static int run(clr_cli *cli, const cli_args *args)
     if (status == CLV_OK)
         sum_devices(&c);
     const char *text = answer(&c, status, &err);
-    clr_values_free(&c.ort, c.inputs, c.program.n_inputs);
+    clr_inputs_free(&c.ort, &c.inputs);
     clr_execution_close(&c.x);
     clr_ort_close(&c.ort);
     return text ? clr_print(text) : clr_print_nomem(cli);

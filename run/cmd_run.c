@@ -5,11 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "run/inputs.h"
 #include "run/interrupt.h"
 #include "run/manifest.h"
 #include "run/report.h"
-#include "run/value_file.h"
 
 enum {
     INPUTS,
@@ -26,6 +24,7 @@ enum {
     WARMUP,
     AGAIN,
     REPEAT,
+    REQUESTS,
     PIPELINE,
     TIMEOUT,
     COMMON,
@@ -103,6 +102,12 @@ static const cli_option options[N_OPTIONS] = {
                  .help = "runs that are timed; the median is reported; 1",
                  .min = 1,
                  .max = 1000000 },
+    [REQUESTS] = { .name = "--requests",
+                   .kind = CLI_INT,
+                   .value = "N",
+                   .help = "of seeds that rise by 1, which copies take in turn; one for each copy",
+                   .min = 1,
+                   .max = 100000 },
     [PIPELINE] = { .name = "--pipeline",
                    .kind = CLI_INT,
                    .value = "N",
@@ -121,10 +126,10 @@ typedef struct {
     clv_arena *arena;
     clr_ort ort;
     clr_program program;
-    clr_execution x;
+    clr_copies copies;
     clr_execution_options options;
     clr_input_options inputs;
-    OrtValue **values; /* of the inputs */
+    clr_requests requests;
     clr_report report;
     const char *profiles; /* folder */
 } job;
@@ -195,71 +200,7 @@ static clv_status check_operands(const cli_args *args, bool *ret_folder, clv_err
     return CLV_OK;
 }
 
-/* -- outputs -- */
-
-static clv_status make_folder(const char *folder, bool *ret_made, clv_error *err)
-{
-    struct stat st;
-
-    *ret_made = mkdir(folder, 0777) == 0;
-    if (*ret_made)
-        return CLV_OK;
-    int why = errno;
-    if (stat(folder, &st) == 0 && S_ISDIR(st.st_mode))
-        return CLV_OK;
-    return clv_fail(err, CLV_EIO, "cannot make the folder %s: %s", folder, strerror(why));
-}
-
-/* Describes output i, and writes it where that is wanted. */
-static clv_status handle_output(job *j, int32_t i, clr_value_stats *stats, const char **file,
-                                clv_error *err)
-{
-    clr_file_kind kind = j->v[FORMAT].by && j->v[FORMAT].number == 1 ? CLR_FILE_NPY : CLR_FILE_PB;
-    const OrtValue *value = NULL;
-    OrtValue *own = NULL;
-
-    CLV_TRY(clr_execution_output(&j->x, i, &value, &own, err));
-    clv_status status = clr_value_stats_compute(&j->ort, value, stats, err);
-    if (status == CLV_OK && j->v[OUTPUT].text) {
-        *file = clv_arena_printf(j->arena, "%s/output_%d.%s", j->v[OUTPUT].text, (int)i,
-                                 formats[kind == CLR_FILE_NPY]);
-        status = *file
-                     ? clr_value_write(&j->ort, *file, kind, j->program.outputs[i].name, value, err)
-                     : clv_fail_nomem(err, "the run");
-    }
-    clr_value_free(&j->ort, own);
-    return status;
-}
-
-/* Of a folder that this run has made. */
-static void take_back(const char *folder, const char *const *files, int32_t n)
-{
-    for (int32_t i = 0; i < n; i++)
-        if (files[i])
-            (void)unlink(files[i]);
-    (void)rmdir(folder);
-}
-
-static clv_status handle_outputs(job *j, clv_error *err)
-{
-    int32_t n = j->program.n_outputs;
-    clv_status status = CLV_OK;
-    bool made = false;
-    clr_value_stats *stats = CLV_NEW_ARRAY(j->arena, clr_value_stats, n);
-    const char **files = CLV_NEW_ARRAY(j->arena, const char *, n);
-
-    if (!stats || !files)
-        return clv_fail_nomem(err, "the run");
-    if (j->v[OUTPUT].text)
-        CLV_TRY(make_folder(j->v[OUTPUT].text, &made, err));
-    for (int32_t i = 0; i < n && status == CLV_OK; i++)
-        status = handle_output(j, i, &stats[i], &files[i], err);
-    if (status != CLV_OK && made)
-        take_back(j->v[OUTPUT].text, files, n);
-    j->report.outputs = stats;
-    j->report.files = files;
-    return status;
-}
+/* -- all of it -- */
 
 static clv_status read_profiles(job *j, clv_error *err)
 {
@@ -271,20 +212,33 @@ static clv_status read_profiles(job *j, clv_error *err)
         const char *path = NULL;
         if (j->program.models[i].empty)
             continue;
-        CLV_TRY(clr_session_profile(&j->x.sessions[i], j->arena, &path, err));
+        CLV_TRY(clr_session_profile(&j->copies.at[0].sessions[i], j->arena, &path, err));
         CLV_TRY(clr_profile_read(path, j->arena, &nodes[i], err));
     }
     j->report.nodes = nodes;
     return CLV_OK;
 }
 
-/* -- all of it -- */
+static clv_status open_program(job *j, const cli_args *args, clv_error *err)
+{
+    bool is_folder;
+
+    CLV_TRY(check_operands(args, &is_folder, err));
+    if (!is_folder)
+        return clr_program_from_paths(args->operands, args->n_operands, j->arena, &j->program, err);
+    CLV_TRY(clr_manifest_read(args->operands[0], j->arena, &j->program, err));
+    return clr_manifest_check_files(&j->program, j->arena, err);
+}
+
+static int32_t count_requests(const job *j)
+{
+    return j->v[REQUESTS].by ? (int32_t)j->v[REQUESTS].number : clr_program_copies(&j->program);
+}
 
 static clv_status open_all(job *j, const cli_args *args, clv_error *err)
 {
     const cli_value *v = j->v;
     clr_input_options *in = &j->inputs;
-    bool is_folder;
 
     in->random = v[RANDOM].by != NULL;
     in->seed = (uint64_t)v[SEED].number;
@@ -292,13 +246,7 @@ static clv_status open_all(job *j, const cli_args *args, clv_error *err)
     CLV_TRY(split_settings(j->arena, "--range", v[RANGE].text, &in->ranges, err));
     CLV_TRY(split_settings(j->arena, "--bind", v[BIND].text, &in->binds, err));
     CLV_TRY(split_settings(j->arena, "--shape", v[SHAPE].text, &in->shapes, err));
-    CLV_TRY(check_operands(args, &is_folder, err));
-    if (is_folder) {
-        CLV_TRY(clr_manifest_read(args->operands[0], j->arena, &j->program, err));
-        CLV_TRY(clr_manifest_check_files(&j->program, j->arena, err));
-    } else
-        CLV_TRY(
-            clr_program_from_paths(args->operands, args->n_operands, j->arena, &j->program, err));
+    CLV_TRY(open_program(j, args, err));
     if (v[PROFILE].by)
         CLV_TRY(clr_temporary_make(j->arena, &j->profiles, err));
     j->options = (clr_execution_options){
@@ -311,24 +259,38 @@ static clv_status open_all(job *j, const cli_args *args, clv_error *err)
     };
     CLV_TRY(clr_ort_open(&j->ort, err));
     CLV_TRY(clr_ort_warm_up(&j->ort, err));
-    return clr_execution_open(&j->ort, &j->program, &j->options, j->arena, &j->x, err);
+    /* as many as have something to do */
+    int32_t runs = (int32_t)v[PIPELINE].number, n = clr_program_copies(&j->program);
+    int32_t most = count_requests(j) > runs ? count_requests(j) : runs;
+    j->copies.n = n < most ? n : most;
+    return clr_copies_open(&j->ort, &j->program, &j->options, j->arena, &j->copies, err);
 }
 
 static clv_status run_all(job *j, const cli_args *args, clv_error *err)
 {
     CLV_TRY(open_all(j, args, err));
-    j->values = CLV_NEW_ARRAY(j->arena, OrtValue *, j->program.n_inputs);
-    if (!j->values)
-        return clv_fail_nomem(err, "the run");
-    CLV_TRY(clr_inputs_make(&j->x, &j->inputs, j->arena, j->values, err));
-    clr_measure_options o = { .warmup = (int)j->v[WARMUP].number,
-                              .repeat = j->v[REPEAT].by ? (int)j->v[REPEAT].number : 1,
-                              .pipeline = (int)j->v[PIPELINE].number };
-    CLV_TRY(clr_measure(&j->x, j->values, &o, j->arena, &j->report.measured, err));
-    j->report.x = &j->x;
-    if (j->profiles)
-        CLV_TRY(read_profiles(j, err));
-    return handle_outputs(j, err);
+    bool npy = j->v[FORMAT].by && j->v[FORMAT].number == 1;
+    const clr_output_options outputs = { .folder = j->v[OUTPUT].text,
+                                         .kind = npy ? CLR_FILE_NPY : CLR_FILE_PB,
+                                         .n_requests = count_requests(j) };
+    clr_requests_options o = { .inputs = &j->inputs,
+                               .measure = { .warmup = (int)j->v[WARMUP].number,
+                                            .repeat =
+                                                j->v[REPEAT].by ? (int)j->v[REPEAT].number : 1 },
+                               .pipeline = (int32_t)j->v[PIPELINE].number,
+                               .n = outputs.n_requests };
+    CLV_TRY(clr_output_files_new(&outputs, &j->program, j->arena, &o.files, err));
+    CLV_TRY(clr_requests_run(&j->copies, &o, j->arena, &j->requests, err));
+    j->report.x = &j->copies.at[0];
+    j->report.requests = &j->requests;
+    j->report.files = o.files;
+    j->report.peak_bytes = clr_copies_peak_bytes(&j->copies);
+    if (!j->profiles)
+        return CLV_OK;
+    clv_status status = read_profiles(j, err);
+    if (status != CLV_OK)
+        clr_output_files_remove(o.files);
+    return status;
 }
 
 static int print_report(clr_cli *c, const clr_report *report)
@@ -352,8 +314,7 @@ static int run(clr_cli *c, const cli_args *args)
     int code = status == CLV_OK       ? print_report(c, &j.report)
                : status == CLV_EUSAGE ? clr_print_usage_error(c, "%s", err.message)
                                       : clr_print_error(c, &err);
-    clr_values_free(&j.ort, j.values, j.program.n_inputs);
-    clr_execution_close(&j.x);
+    clr_copies_close(&j.copies);
     clr_ort_close(&j.ort);
     clr_temporary_remove();
     return code;

@@ -23,19 +23,23 @@ static clv_status make_arrays(clr_execution *x, clv_error *err)
     if (!x->sessions || !x->collectives || !x->names || !x->run_options || !x->times || !x->memory)
         return clv_fail_nomem(err, "a program");
     for (int32_t i = 0; i < n; i++) {
-        const clr_program_model *m = &x->program->models[i];
-        x->names[i] = m->device && x->program->concurrent ? m->device : m->file;
+        const char *device = clr_program_device(x->program, i, x->options->copy);
+        bool by_device = x->program->concurrent || clr_program_copies(x->program) > 1;
+        x->names[i] = device && by_device ? device : x->program->models[i].file;
     }
     return CLV_OK;
 }
 
-/* Devices that run at once share the machine. */
+/* Devices and copies that run at once share the machine. */
 static int threads_each(const clr_execution *x)
 {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    int32_t n = x->program->n_models;
+    long n = x->program->concurrent ? x->program->n_models : 1;
+    bool shared = x->program->concurrent || x->options->beside > 1;
 
-    if (x->options->threads > 0 || !x->program->concurrent || cores < 1)
+    if (x->options->beside > 1)
+        n *= x->options->beside;
+    if (x->options->threads > 0 || !shared || cores < 1)
         return x->options->threads;
     return cores > n ? (int)(cores / n) : 1;
 }
@@ -151,6 +155,7 @@ clv_status clr_execution_open(const clr_ort *ort, clr_program *program,
     CLV_TRY(make_arrays(ret, err));
     CLV_TRY(clr_rendezvous_new(ret->names, program->n_models, options->timeout_s, &ret->rendezvous,
                                err));
+    clr_rendezvous_share_cores(ret->rendezvous, options->beside);
     for (int32_t i = 0; i < program->n_models; i++)
         CLV_TRY(open_model(ret, i, err));
     CLV_TRY(clr_program_connect(program, ret->sessions, arena, err));

@@ -6,12 +6,14 @@
 #include "run/program.h"
 
 typedef struct {
-    int threads; /* of one operator; 0: all, shared by the devices that run at once */
+    int threads; /* of one operator; 0: all, shared by what runs at once */
     clr_opt_level level;
     bool level_given; /* else none where models run at once */
     double timeout_s; /* of each wait of a device for others; 0: none */
     bool again; /* models one after the other run twice, of which the second time is reported */
     const char *profile; /* folder for the runtime's profiles, NULL: none */
+    int32_t copy;        /* of the program: it runs on the devices of that one */
+    int32_t beside;      /* executions that run at once, itself among them; 0: it alone */
 } clr_execution_options;
 
 /* Times of a model in one run. */
@@ -39,7 +41,7 @@ typedef struct {
     clr_session *sessions; /* one for each model */
     clr_collective_ops **collectives;
     clr_rendezvous *rendezvous;
-    const char **names;              /* of models, for messages: the device or the file */
+    const char **names; /* of models, for messages: the device in this copy, or the file */
     OrtValue ***made[CLR_RUNS_KEPT]; /* outputs of each model, of run k in slot k % CLR_RUNS_KEPT */
     int32_t last_slot;               /* of the last run */
     OrtRunOptions **run_options;

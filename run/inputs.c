@@ -290,24 +290,9 @@ static clv_status check_symbols(const input_set *m, clv_error *err)
     return CLV_OK;
 }
 
-static clv_status make_all(input_set *m, clv_error *err)
+static clv_status make_missing(input_set *m, clv_error *err)
 {
-    int32_t n = m->p->n_inputs, unused = 0;
-
-    m->paths = CLV_NEW_ARRAY(m->arena, const char *, n);
-    m->ports = CLV_NEW_ARRAY(m->arena, const clr_port *, n);
-    if (!m->paths || !m->ports)
-        return clv_fail_nomem(err, "inputs");
-    CLV_TRY(clv_map_init(&m->ids, m->arena, n, err));
-    for (int32_t i = 0; i < n; i++)
-        CLV_TRY(clv_map_put(&m->ids, clv_str_of(m->p->inputs[i].name), i, &unused, err));
-    find_ports(m);
-    CLV_TRY(check_names(m, "--range", &m->options->ranges, err));
-    CLV_TRY(check_names(m, "--shape", &m->options->shapes, err));
-    CLV_TRY(check_symbols(m, err));
-    for (int32_t i = 0; i < m->options->n_paths; i++)
-        CLV_TRY(read_path(m, m->options->paths[i], err));
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < m->p->n_inputs; i++) {
         if (m->values[i])
             continue;
         if (!m->options->random)
@@ -319,16 +304,70 @@ static clv_status make_all(input_set *m, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clr_inputs_make(const clr_execution *x, const clr_input_options *options,
-                           clv_arena *arena, OrtValue **values, clv_error *err)
+static clv_status read_files(input_set *m, clv_error *err)
 {
-    input_set m = { .ort = x->ort,
-                    .p = x->program,
-                    .sessions = x->sessions,
-                    .options = options,
-                    .arena = arena,
-                    .values = values };
+    CLV_TRY(check_names(m, "--range", &m->options->ranges, err));
+    CLV_TRY(check_names(m, "--shape", &m->options->shapes, err));
+    CLV_TRY(check_symbols(m, err));
+    for (int32_t i = 0; i < m->options->n_paths; i++)
+        CLV_TRY(read_path(m, m->options->paths[i], err));
+    return CLV_OK;
+}
 
-    memset(values, 0, (size_t)x->program->n_inputs * sizeof *values);
-    return make_all(&m, err);
+/* ret: without values yet. */
+static clv_status begin(const clr_execution *x, const clr_input_options *options, clv_arena *arena,
+                        clr_inputs *ret, input_set *m, clv_error *err)
+{
+    int32_t n = x->program->n_inputs, unused = 0;
+
+    *ret = (clr_inputs){ .values = CLV_NEW_ARRAY(arena, OrtValue *, n),
+                         .paths = CLV_NEW_ARRAY(arena, const char *, n) };
+    *m = (input_set){ .ort = x->ort,
+                      .p = x->program,
+                      .sessions = x->sessions,
+                      .options = options,
+                      .arena = arena,
+                      .values = ret->values,
+                      .paths = ret->paths,
+                      .ports = CLV_NEW_ARRAY(arena, const clr_port *, n) };
+    if (!m->values || !m->paths || !m->ports)
+        return clv_fail_nomem(err, "inputs");
+    ret->n = n;
+    CLV_TRY(clv_map_init(&m->ids, arena, n, err));
+    for (int32_t i = 0; i < n; i++)
+        CLV_TRY(clv_map_put(&m->ids, clv_str_of(x->program->inputs[i].name), i, &unused, err));
+    find_ports(m);
+    return CLV_OK;
+}
+
+clv_status clr_inputs_make(const clr_execution *x, const clr_input_options *options,
+                           clv_arena *arena, clr_inputs *ret, clv_error *err)
+{
+    input_set m;
+
+    CLV_TRY(begin(x, options, arena, ret, &m, err));
+    CLV_TRY(read_files(&m, err));
+    return make_missing(&m, err);
+}
+
+clv_status clr_inputs_make_again(const clr_execution *x, const clr_input_options *options,
+                                 const clr_inputs *first, clv_arena *arena, clr_inputs *ret,
+                                 clv_error *err)
+{
+    input_set m;
+
+    CLV_TRY(begin(x, options, arena, ret, &m, err));
+    ret->shares = true;
+    for (int32_t i = 0; i < ret->n; i++)
+        if ((m.paths[i] = first->paths[i]))
+            m.values[i] = first->values[i];
+    return make_missing(&m, err);
+}
+
+void clr_inputs_free(const clr_ort *ort, clr_inputs *inputs)
+{
+    for (int32_t i = 0; i < inputs->n; i++)
+        if (!inputs->shares || !inputs->paths[i])
+            clr_value_free(ort, inputs->values[i]);
+    *inputs = (clr_inputs){ 0 };
 }

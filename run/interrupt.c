@@ -19,9 +19,9 @@
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static clv_temporary temporary = { .fd = -1 };
-static int parent = -1; /* the folder that it is in */
-static atomic_int came; /* a signal, or 0 */
-static bool deferring;  /* of the thread that writes: has it the lock for a file? */
+static int parent = -1;              /* the folder that it is in */
+static atomic_int came;              /* a signal, or 0 */
+static _Thread_local bool deferring; /* has this thread the lock for a file that it writes? */
 
 /* With the lock held. */
 static void remove_temporary(void)

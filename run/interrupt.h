@@ -21,9 +21,9 @@ bool clr_interrupted(void);
 clv_status clr_temporary_make(clv_arena *arena, const char **ret, clv_error *err);
 void clr_temporary_remove(void);
 
-/* From the first to the second, by one thread, a file is written that a stop must not leave half
- * there: the writer asks clr_interrupted() now and then, and the second is where a stop ends the
- * process. It takes a third signal to leave the file. A stream is not waited for. */
+/* From the first to the second, by one thread at a time, a file is written that a stop must not
+ * leave half there: the writer asks clr_interrupted() now and then, and the second is where a stop
+ * ends the process. It takes a third signal to leave the file. A stream is not waited for. */
 void clr_interrupt_defer(const char *path);
 void clr_interrupt_allow(void);
 

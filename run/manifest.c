@@ -283,6 +283,22 @@ static clv_status read_collective(const reader *r, const clv_json_at *at, void *
     return CLV_OK;
 }
 
+static clv_status read_device(const reader *r, const clv_json_at *at, void *to, clv_error *err)
+{
+    return clv_json_copy_string(at, r->arena, to, err);
+}
+
+static clv_status read_copy(const reader *r, const clv_json_at *at, void *to, clv_error *err)
+{
+    static const array_of devices_of = { NULL, true, sizeof(const char *), read_device };
+    clr_copy *copy = to;
+    array devices;
+
+    CLV_TRY(read_elements(r, at, &devices_of, &devices, err));
+    *copy = (clr_copy){ devices.at, devices.n };
+    return CLV_OK;
+}
+
 static clv_status read_transfer(const reader *r, const clv_json_at *at, void *to, clv_error *err)
 {
     clr_transfer *t = to;
@@ -317,6 +333,7 @@ static clv_status read_root(const reader *r, const clv_json_at *root, clv_error 
         { "collectives", false, sizeof(clr_collective), read_collective },
         { "files", false, sizeof(clr_file), read_file },
         { "transfers", false, sizeof(clr_transfer), read_transfer },
+        { "copies", false, sizeof(clr_copy), read_copy },
     };
     enum { N_LISTS = sizeof lists / sizeof *lists };
     clr_program *p = r->p;
@@ -343,6 +360,10 @@ static clv_status read_root(const reader *r, const clv_json_at *root, clv_error 
     p->n_files = list[4].n;
     p->transfers = list[5].at;
     p->n_transfers = list[5].n;
+    p->copies = list[6].at;
+    p->n_copies = list[6].n;
+    if (p->n_copies > 0 && p->version < 2)
+        return bad(root, "has copies, expected none with version 1", err);
     return p->n_models > 0 ? CLV_OK : bad(root, "there are no models", err);
 }
 

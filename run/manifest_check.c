@@ -244,6 +244,69 @@ static clv_status check_pieces(const clr_program *p, clv_error *err)
     return CLV_OK;
 }
 
+/* -- copies -- */
+
+static bool has_device(const clr_copy *copy, const char *device)
+{
+    for (int32_t i = 0; i < copy->n; i++)
+        if (strcmp(copy->devices[i], device) == 0)
+            return true;
+    return false;
+}
+
+/* Each device once in all of them. */
+static clv_status check_devices(const clr_program *p, int32_t c, clv_error *err)
+{
+    const clr_copy *copy = &p->copies[c];
+
+    for (int32_t i = 0; i < copy->n; i++) {
+        const clr_copy before = { copy->devices, i };
+        int32_t k = 0;
+        while (k < c && !has_device(&p->copies[k], copy->devices[i]))
+            k++;
+        if (k < c || has_device(&before, copy->devices[i]))
+            return clv_fail(err, CLV_EFORMAT,
+                            "the manifest: copies[%" PRId32 "] has device '%s', which is in "
+                            "copies[%" PRId32 "] already, expected each once",
+                            c, copy->devices[i], k);
+    }
+    return CLV_OK;
+}
+
+static clv_status check_copies(const clr_program *p, clv_error *err)
+{
+    static const char *const forms[] = { "stages", "devices", NULL };
+
+    if (p->n_copies == 0)
+        return CLV_OK;
+    if (p->n_copies == 1 || p->copies[0].n == 0)
+        return clv_fail(err, CLV_EFORMAT,
+                        "the manifest: copies has %" PRId32 " elements, the first of %" PRId32
+                        " devices, expected 2 or more of one device or more",
+                        p->n_copies, p->copies[0].n);
+    if (!is_one_of(p->form, forms))
+        return clv_fail(err, CLV_EFORMAT,
+                        "the manifest: form '%s' has copies, expected them with 'stages' and "
+                        "'devices' only",
+                        p->form);
+    for (int32_t c = 0; c < p->n_copies; c++) {
+        if (p->copies[c].n != p->copies[0].n)
+            return clv_fail(err, CLV_EFORMAT,
+                            "the manifest: copies[%" PRId32 "] has %" PRId32
+                            " devices, expected %" PRId32 " as the first",
+                            c, p->copies[c].n, p->copies[0].n);
+        CLV_TRY(check_devices(p, c, err));
+    }
+    for (int32_t i = 0; i < p->n_models; i++) {
+        const char *device = p->models[i].device;
+        if (!device || !has_device(&p->copies[0], device))
+            return clv_fail(err, CLV_EFORMAT,
+                            "the manifest: %s is for device '%s', expected one of copies[0]",
+                            p->models[i].file, device ? device : "");
+    }
+    return CLV_OK;
+}
+
 clv_status clr_manifest_check(const clr_program *program, clv_error *err)
 {
     static const char *const forms[] = { "stages",      "devices", "emulate",
@@ -258,5 +321,6 @@ clv_status clr_manifest_check(const clr_program *program, clv_error *err)
     CLV_TRY(check_models(program, err));
     CLV_TRY(check_transfers(program, err));
     CLV_TRY(check_collectives(program, err));
-    return check_pieces(program, err);
+    CLV_TRY(check_pieces(program, err));
+    return check_copies(program, err);
 }

@@ -10,8 +10,8 @@
  * words: in hexadecimal digits, in the arena. The models have it in their metadata. O(n). */
 clv_status clr_manifest_sum_routes(const char *text, size_t n, clv_arena *arena, const char **ret,
                                    clv_error *err);
-/* Models, their files, collectives, groups and transfers: CLV_EFORMAT says what is wrong, where,
- * and what was expected. O(n^2) in models and in collectives. */
+/* Models, their files, collectives, groups, transfers and copies: CLV_EFORMAT says what is wrong,
+ * where, and what was expected. O(n^2) in models, in collectives, and in devices of copies. */
 clv_status clr_manifest_check(const clr_program *program, clv_error *err);
 
 #endif

@@ -28,20 +28,6 @@ static bool has_time(const clr_measure_options *o, int64_t start_ns, double part
     return o->budget_s <= 0 || clv_seconds_since(start_ns) < o->budget_s * part;
 }
 
-static clv_status measure_pipeline(clr_execution *x, OrtValue *const *inputs, int runs,
-                                   clv_arena *arena, clr_measured *m, clv_error *err)
-{
-    double *end_s = CLV_NEW_ARRAY(arena, double, runs);
-
-    if (!end_s)
-        return clv_fail_nomem(err, "times");
-    CLV_TRY(clr_execution_run_pipelined(x, inputs, runs, end_s, err));
-    m->pipelined = runs;
-    m->end_s = end_s;
-    m->period_s = runs > 1 ? (end_s[runs - 1] - end_s[0]) / (runs - 1) : end_s[0];
-    return CLV_OK;
-}
-
 clv_status clr_measure(clr_execution *x, OrtValue *const *inputs, const clr_measure_options *o,
                        clv_arena *arena, clr_measured *ret, clv_error *err)
 {
@@ -61,8 +47,6 @@ clv_status clr_measure(clr_execution *x, OrtValue *const *inputs, const clr_meas
         memcpy(times + (size_t)m.n * n_models, x->times, n_models * sizeof *times);
     }
     CLV_TRY(find_median(&m, times, n_models, arena, err));
-    if (o->pipeline > 0)
-        CLV_TRY(measure_pipeline(x, inputs, o->pipeline, arena, &m, err));
     *ret = m;
     return CLV_OK;
 }

@@ -6,7 +6,6 @@
 
 typedef struct {
     int warmup, repeat; /* runs before, and those that are timed; repeat at least 1 */
-    int pipeline;       /* runs after that, as clr_execution_run_pipelined() does them; 0: none */
     double budget_s;    /* no further run begins after that, but for the first timed one; 0: none.
                            A quarter of it is for the runs before. */
 } clr_measure_options;
@@ -17,10 +16,6 @@ typedef struct {
     double median_s;              /* of an even number the lower of the two in the middle */
     const clr_model_times *times; /* of each model, in the run of that time */
     const clr_model_times *all;   /* of each model in the first timed run, in the next, ... */
-    int pipelined;                /* runs that went one behind the other; 0: none */
-    const double *end_s;          /* of each of them, as clr_execution_run_pipelined() gives it */
-    double period_s; /* from the end of one to that of the next, the mean; of a single run its time
-                      */
 } clr_measured;
 
 /* All lives in the arena. */

@@ -244,6 +244,23 @@ clv_status clr_program_connect(clr_program *program, const clr_session *sessions
                            : connect_by_names(program, sessions, arena, err);
 }
 
+int32_t clr_program_copies(const clr_program *program)
+{
+    return program->n_copies > 1 ? program->n_copies : 1;
+}
+
+const char *clr_program_device(const clr_program *program, int32_t model, int32_t copy)
+{
+    const char *device = program->models[model].device;
+
+    if (!device || copy == 0)
+        return device;
+    for (int32_t i = 0; i < program->copies[0].n; i++)
+        if (strcmp(program->copies[0].devices[i], device) == 0)
+            return program->copies[copy].devices[i];
+    return NULL;
+}
+
 int32_t clr_program_find_input(const clr_program *program, const char *name)
 {
     for (int32_t i = 0; i < program->n_inputs; i++)

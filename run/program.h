@@ -56,6 +56,12 @@ typedef struct {
     int32_t n_groups;
 } clr_collective;
 
+/* Devices that run all of it: those of the models, or of another copy, place by place. */
+typedef struct {
+    const char **devices;
+    int32_t n;
+} clr_copy;
+
 /* A tensor that one model makes and another takes. */
 typedef struct {
     const char *tensor;
@@ -84,6 +90,8 @@ typedef struct {
     int32_t n_collectives;
     clr_transfer *transfers;
     int32_t n_transfers;
+    clr_copy *copies; /* the first has the devices of the models */
+    int32_t n_copies; /* 0: there is one, of which nothing is said */
     clr_file *files;
     int32_t n_files;
 } clr_program;
@@ -96,6 +104,10 @@ clv_status clr_program_from_paths(const char *const *paths, int32_t n, clv_arena
 clv_status clr_program_connect(clr_program *program, const clr_session *sessions, clv_arena *arena,
                                clv_error *err);
 
+/* At least 1. */
+int32_t clr_program_copies(const clr_program *program);
+/* The device that runs a model in a copy; NULL: not said. O(devices). */
+const char *clr_program_device(const clr_program *program, int32_t model, int32_t copy);
 /* Index of the program's input of that name, or -1. O(n). */
 int32_t clr_program_find_input(const clr_program *program, const char *name);
 /* The collective of that node of the model, and the model's group in it; NULL: none. O(n). */

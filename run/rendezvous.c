@@ -75,6 +75,11 @@ clv_status clr_rendezvous_new(const char *const *names, int32_t n, double timeou
     return CLV_OK;
 }
 
+void clr_rendezvous_share_cores(clr_rendezvous *r, int32_t beside)
+{
+    r->spins = sysconf(_SC_NPROCESSORS_ONLN) >= (int64_t)r->n * (beside > 1 ? beside : 1);
+}
+
 void clr_rendezvous_free(clr_rendezvous *r)
 {
     if (!r)

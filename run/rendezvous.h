@@ -28,6 +28,9 @@ typedef struct {
 /* names: of the n members, for messages; they outlive it. timeout_s: of each wait, 0 for none. */
 clv_status clr_rendezvous_new(const char *const *names, int32_t n, double timeout_s,
                               clr_rendezvous **ret, clv_error *err);
+/* So many like it are at work at once, itself among them: whether each member has a core follows.
+ * Before members start. */
+void clr_rendezvous_share_cores(clr_rendezvous *rendezvous, int32_t beside);
 void clr_rendezvous_free(clr_rendezvous *rendezvous); /* NULL is fine; nobody may wait */
 /* Before members start again: all run. on_stop is called once, when they have to stop early, by the
  * thread that found so and with the lock held: it must not wait. */

@@ -9,7 +9,14 @@
 #include "base/show.h"
 #include "base/units.h"
 
-#define NODES_SHOWN 20 /* of each model, the slowest; JSON has all */
+#define NODES_SHOWN    20 /* of each model, the slowest; JSON has all */
+#define REQUESTS_SHOWN 20 /* the first ones; JSON has all */
+
+/* Is there more to say than of one run? */
+static bool has_requests(const clr_report *r)
+{
+    return r->requests->n > 1 || clr_program_copies(r->x->program) > 1;
+}
 
 /* -- for people -- */
 
@@ -63,10 +70,11 @@ static void show_seconds(char buf[static 32], double seconds)
 static void append_outputs(page *p, const clr_report *r)
 {
     const clr_program *program = r->x->program;
+    const char *const *files = clr_output_files_of(r->files, 0);
 
-    append(p, "\noutputs\n");
+    append(p, "\noutputs%s\n", r->requests->n > 1 ? " of request 0" : "");
     for (int32_t i = 0; i < program->n_outputs; i++) {
-        const clr_value_stats *f = &r->outputs[i];
+        const clr_value_stats *f = &r->requests->at[0].outputs[i];
         char shape[400], min[32], max[32];
         if (!f->is_tensor) {
             append(p, "  %s  is no tensor\n", shown(p, program->outputs[i].name));
@@ -79,10 +87,30 @@ static void append_outputs(page *p, const clr_report *r)
                    clv_json_number_text(max, f->max));
         if (f->nan || f->inf)
             append(p, "  %" PRId64 " NaN, %" PRId64 " infinite", f->nan, f->inf);
-        if (r->files && r->files[i])
-            append(p, "  in %s", shown(p, r->files[i]));
+        if (files)
+            append(p, "  in %s", shown(p, files[i]));
         append(p, "\n");
     }
+}
+
+static void append_requests(page *p, const clr_report *r)
+{
+    const clr_program *program = r->x->program;
+    int32_t n = r->requests->n, n_shown = n > REQUESTS_SHOWN ? REQUESTS_SHOWN : n;
+    bool copies = clr_program_copies(program) > 1;
+
+    append(p, "\n%7s %10s%s\n", "request", "run", copies ? "  copy  first device" : "");
+    for (int32_t k = 0; k < n_shown; k++) {
+        const clr_request *q = &r->requests->at[k];
+        char time[32];
+        show_seconds(time, q->median_s);
+        append(p, "%7" PRId32 " %10s", k, time);
+        if (copies)
+            append(p, "  %4" PRId32 "  %s", q->copy, shown(p, program->copies[q->copy].devices[0]));
+        append(p, "\n");
+    }
+    if (n > n_shown)
+        append(p, "and %" PRId32 " more\n", n - n_shown);
 }
 
 static void append_models(page *p, const clr_report *r)
@@ -94,8 +122,8 @@ static void append_models(page *p, const clr_report *r)
     for (int32_t i = 0; i < program->n_models; i++) {
         char load[32], run[32], waited[32], held[32], more[32];
         show_seconds(load, r->x->sessions[i].load_s);
-        show_seconds(run, r->measured.times[i].run_s);
-        show_seconds(waited, r->measured.times[i].waited_s);
+        show_seconds(run, r->requests->first.times[i].run_s);
+        show_seconds(waited, r->requests->first.times[i].waited_s);
         append(p, "%-24s %10s %10s %10s %10s %10s\n", shown(p, program->models[i].file), load, run,
                waited, clv_show_bytes(held, r->x->memory[i].loaded_bytes),
                clv_show_bytes(more, r->x->memory[i].run_peak_bytes));
@@ -129,29 +157,47 @@ static void append_nodes(page *p, const clr_report *r, int32_t model)
     }
 }
 
-const char *clr_report_text(const clr_report *r, clv_arena *arena)
+static void append_head(page *p, const clr_report *r)
 {
     const clr_program *program = r->x->program;
-    page p = { .arena = arena };
+    const clr_requests *q = r->requests;
     char time[32], peak[32];
 
-    show_seconds(time, r->measured.median_s);
+    show_seconds(time, q->first.median_s);
     if (program->n_models == 1)
-        append(&p, "%s", shown(&p, program->models[0].file));
+        append(p, "%s", shown(p, program->models[0].file));
     else
-        append(&p, "%" PRId32 " models, %s%s", program->n_models, program->folder ? "form " : "a ",
+        append(p, "%" PRId32 " models, %s%s", program->n_models, program->folder ? "form " : "a ",
                program->form);
-    append(&p, " on ONNX Runtime %s: %s", r->x->ort->version, time);
-    if (r->measured.n > 1)
-        append(&p, ", the median of %d runs", r->measured.n);
-    if (r->measured.pipelined > 0) {
-        show_seconds(time, r->measured.period_s);
-        append(&p, "\nas a pipeline: one every %s, over %d run%s", time, r->measured.pipelined,
-               r->measured.pipelined == 1 ? "" : "s");
+    append(p, " on ONNX Runtime %s: ", r->x->ort->version);
+    if (q->n > 1)
+        append(p, "%" PRId32 " requests", q->n);
+    else
+        append(p, "%s", time);
+    int32_t copies = clr_program_copies(program), busy = q->n < copies ? q->n : copies;
+    if (copies > busy)
+        append(p, " on %" PRId32 " of %" PRId32 " copies", busy, copies);
+    else if (copies > 1)
+        append(p, " on %" PRId32 " copies", copies);
+    if (q->first.n > 1)
+        append(p, ", the median of %d runs%s", q->first.n, q->n > 1 ? " each" : "");
+    if (q->pipelined > 0) {
+        show_seconds(time, q->period_s);
+        append(p, "\nas a pipeline: one every %s, over %" PRId32 " run%s", time, q->pipelined,
+               q->pipelined == 1 ? "" : "s");
     }
-    append(&p, "\npeak memory of the process: %s\n", clv_show_bytes(peak, r->x->peak_bytes));
+    append(p, "\npeak memory of the process: %s\n", clv_show_bytes(peak, r->peak_bytes));
+}
+
+const char *clr_report_text(const clr_report *r, clv_arena *arena)
+{
+    page p = { .arena = arena };
+
+    append_head(&p, r);
+    if (has_requests(r))
+        append_requests(&p, r);
     append_models(&p, r);
-    for (int32_t i = 0; r->nodes && i < program->n_models; i++)
+    for (int32_t i = 0; r->nodes && i < r->x->program->n_models; i++)
         append_nodes(&p, r, i);
     append_outputs(&p, r);
     return p.failed ? NULL : p.text;
@@ -184,12 +230,12 @@ static void put_model(clv_json_out *out, const clr_report *r, int32_t i)
     if (m->stage >= 0)
         clv_json_put_int(out, "stage", m->stage);
     clv_json_put_number(out, "load_ms", r->x->sessions[i].load_s * 1e3);
-    clv_json_put_number(out, "run_ms", r->measured.times[i].run_s * 1e3);
-    clv_json_put_number(out, "waited_ms", r->measured.times[i].waited_s * 1e3);
+    clv_json_put_number(out, "run_ms", r->requests->first.times[i].run_s * 1e3);
+    clv_json_put_number(out, "waited_ms", r->requests->first.times[i].waited_s * 1e3);
     clv_json_open_array(out, "cpu_runs_ms");
-    for (int k = 0; k < r->measured.n; k++)
+    for (int k = 0; k < r->requests->first.n; k++)
         clv_json_put_number(out, NULL,
-                            r->measured.all[k * r->x->program->n_models + i].cpu_s * 1e3);
+                            r->requests->first.all[k * r->x->program->n_models + i].cpu_s * 1e3);
     clv_json_close_array(out);
     clv_json_put_int(out, "loaded_bytes", r->x->memory[i].loaded_bytes);
     clv_json_put_int(out, "load_peak_bytes", r->x->memory[i].load_peak_bytes);
@@ -199,13 +245,13 @@ static void put_model(clv_json_out *out, const clr_report *r, int32_t i)
     clv_json_close_object(out);
 }
 
-static void put_output(clv_json_out *out, const clr_report *r, int32_t i)
+static void put_output(clv_json_out *out, const char *name, const clr_value_stats *f,
+                       const char *file)
 {
-    const clr_value_stats *f = &r->outputs[i];
     char checksum[17];
 
     clv_json_open_object(out, NULL);
-    clv_json_put_string(out, "name", r->x->program->outputs[i].name);
+    clv_json_put_string(out, "name", name);
     clv_json_put_string(out, "dtype", f->is_tensor ? clr_dtype_name((int)f->shape.dtype) : NULL);
     if (f->is_tensor) {
         snprintf(checksum, sizeof checksum, "%016" PRIx64, f->checksum);
@@ -223,30 +269,67 @@ static void put_output(clv_json_out *out, const clr_report *r, int32_t i)
         clv_json_put_int(out, "nan", f->nan);
         clv_json_put_int(out, "inf", f->inf);
     }
-    if (r->files && r->files[i])
-        clv_json_put_string(out, "file", r->files[i]);
+    if (file)
+        clv_json_put_string(out, "file", file);
     clv_json_close_object(out);
+}
+
+static void put_outputs(clv_json_out *out, const clr_report *r, int32_t request)
+{
+    const char *const *files = clr_output_files_of(r->files, request);
+
+    clv_json_open_array(out, "outputs");
+    for (int32_t i = 0; i < r->x->program->n_outputs; i++)
+        put_output(out, r->x->program->outputs[i].name, &r->requests->at[request].outputs[i],
+                   files ? files[i] : NULL);
+    clv_json_close_array(out);
+}
+
+static void put_requests(clv_json_out *out, const clr_report *r)
+{
+    const clr_program *p = r->x->program;
+
+    if (p->n_copies > 0)
+        clv_json_open_array(out, "copies");
+    for (int32_t c = 0; c < p->n_copies; c++) {
+        clv_json_open_array(out, NULL);
+        for (int32_t i = 0; i < p->copies[c].n; i++)
+            clv_json_put_string(out, NULL, p->copies[c].devices[i]);
+        clv_json_close_array(out);
+    }
+    if (p->n_copies > 0)
+        clv_json_close_array(out);
+    clv_json_open_array(out, "requests");
+    for (int32_t k = 0; k < r->requests->n; k++) {
+        clv_json_open_object(out, NULL);
+        clv_json_put_int(out, "request", k);
+        clv_json_put_int(out, "copy", r->requests->at[k].copy);
+        clv_json_put_number(out, "ms", r->requests->at[k].median_s * 1e3);
+        put_outputs(out, r, k);
+        clv_json_close_object(out);
+    }
+    clv_json_close_array(out);
 }
 
 static void put_times(clv_json_out *out, const clr_report *r)
 {
-    clv_json_put_number(out, "ms", r->measured.median_s * 1e3);
-    clv_json_put_int(out, "warmup", r->measured.warmup);
+    clv_json_put_number(out, "ms", r->requests->first.median_s * 1e3);
+    clv_json_put_int(out, "warmup", r->requests->first.warmup);
     clv_json_open_array(out, "runs_ms");
-    for (int i = 0; i < r->measured.n; i++)
-        clv_json_put_number(out, NULL, r->measured.run_s[i] * 1e3);
+    for (int i = 0; i < r->requests->first.n; i++)
+        clv_json_put_number(out, NULL, r->requests->first.run_s[i] * 1e3);
     clv_json_close_array(out);
-    if (r->measured.pipelined > 0) {
+    if (r->requests->pipelined > 0) {
         clv_json_open_object(out, "pipeline");
-        clv_json_put_int(out, "runs", r->measured.pipelined);
-        clv_json_put_number(out, "period_ms", r->measured.period_s * 1e3);
+        clv_json_put_int(out, "runs", r->requests->pipelined);
+        clv_json_put_number(out, "period_ms", r->requests->period_s * 1e3);
         clv_json_open_array(out, "ends_ms");
-        for (int i = 0; i < r->measured.pipelined; i++)
-            clv_json_put_number(out, NULL, r->measured.end_s[i] * 1e3);
+        for (int32_t i = 0; i < r->requests->pipelined; i++)
+            clv_json_put_number(out, NULL, r->requests->end_s[i] * 1e3);
         clv_json_close_array(out);
         clv_json_close_object(out);
     }
-    clv_json_put_int(out, "peak_bytes", r->x->peak_bytes);
+    clv_json_put_int(out, "peak_bytes", r->peak_bytes);
 }
 
 const char *clr_report_json(const clr_report *r, clv_arena *arena)
@@ -265,10 +348,9 @@ const char *clr_report_json(const clr_report *r, clv_arena *arena)
     for (int32_t i = 0; i < program->n_models; i++)
         put_model(&out, r, i);
     clv_json_close_array(&out);
-    clv_json_open_array(&out, "outputs");
-    for (int32_t i = 0; i < program->n_outputs; i++)
-        put_output(&out, r, i);
-    clv_json_close_array(&out);
+    put_outputs(&out, r, 0);
+    if (has_requests(r))
+        put_requests(&out, r);
     clv_json_close_object(&out);
     return clv_json_end(&out, NULL) == CLV_OK ? out.text : NULL;
 }

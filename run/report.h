@@ -2,17 +2,15 @@
 #ifndef CLV_RUN_REPORT_H
 #define CLV_RUN_REPORT_H
 
-#include "run/execution.h"
-#include "run/measure.h"
 #include "run/profile.h"
-#include "run/value_stats.h"
+#include "run/requests.h"
 
 typedef struct {
-    const clr_execution *x;
-    const clr_value_stats *outputs; /* of each output of the program */
-    const char **files;             /* where each was written; NULL: none was */
-    clr_measured measured;
-    const clr_node_times *nodes; /* of each model; NULL: not asked for */
+    const clr_execution *x; /* of the first copy, which ran request 0 */
+    const clr_requests *requests;
+    const clr_output_files *files; /* that their outputs were written to */
+    const clr_node_times *nodes;   /* of each model of x; NULL: not asked for */
+    int64_t peak_bytes;            /* that the process has held at most; 0: not known */
 } clr_report;
 
 /* In the arena; NULL without memory. The JSON ends with a line break. */
