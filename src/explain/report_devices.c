@@ -115,12 +115,10 @@ const char *clv_report_devices_name(const clv_plan *plan, int32_t lead, clv_text
     return name_of(plan, device, n, text);
 }
 
-void clv_report_copies(const clv_plan *plan, clv_text *text)
+void clv_report_copy_devices(const clv_plan *plan, clv_text *text)
 {
     int32_t n = clv_plan_copies(plan), last = n - 1;
-    if (n == 1)
-        return;
-    clv_text_printf(text, "\ncopies      ");
+
     for (int32_t c = 0; c < n; c = c + 1 == COPIES_SHOWN && c < last ? last : c + 1)
         clv_text_printf(
             text, "%s%s",
@@ -128,6 +126,14 @@ void clv_report_copies(const clv_plan *plan, clv_text *text)
             : c == last && n > COPIES_SHOWN + 1 ? " ... "
                                                 : ", ",
             name_of(plan, plan->copy_device + c * plan->copy_devices, plan->copy_devices, text));
+}
+
+void clv_report_copies(const clv_plan *plan, clv_text *text)
+{
+    if (clv_plan_copies(plan) == 1)
+        return;
+    clv_text_printf(text, "\ncopies      ");
+    clv_report_copy_devices(plan, text);
     clv_text_printf(text, ": requests go round\n");
 }
 

@@ -10,6 +10,9 @@
 #include "explain/text.h"
 #include "plan/plan.h"
 
+/* "gpu0-1, gpu2-3": the devices of each copy of the plan, of many those of the first and the last.
+ * O(devices). */
+void clv_report_copy_devices(const clv_plan *plan, clv_text *text);
 /* The devices of each copy of the plan; everything else is of the first copy. O(devices). */
 void clv_report_copies(const clv_plan *plan, clv_text *text);
 /* Stage, operators and work of each. O(devices). */

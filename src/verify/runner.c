@@ -70,6 +70,29 @@ static clv_status find_fault(const clv_runner *r, const clv_process_result *run,
     return ret->fault ? CLV_OK : clv_fail_nomem(err, WHAT);
 }
 
+/* Do requests go round, as it says? */
+static int32_t count_copies(const clv_json_at *root)
+{
+    clv_json_at requests, request = { 0 }, copy;
+    int64_t at, most = 0;
+    int32_t n = 0;
+    if (clv_json_member(root, "requests", false, &requests, NULL) != CLV_OK || !requests.json ||
+        clv_json_length(&requests, &n, NULL) != CLV_OK)
+        return 0;
+    for (int pass = 0; pass < 2; pass++) /* the highest is known when all are seen */
+        for (int32_t k = 0; k < n; k++) {
+            request = clv_json_element(&requests, k, k ? &request : NULL);
+            if (!clv_json_is_object(&request) ||
+                clv_json_member(&request, "copy", true, &copy, NULL) != CLV_OK ||
+                clv_json_int(&copy, 0, INT32_MAX - 1, &at, NULL) != CLV_OK)
+                return -1;
+            most = at > most ? at : most;
+            if (pass == 1 && at != k % (most + 1))
+                return -1;
+        }
+    return n > 0 ? (int32_t)most + 1 : 0;
+}
+
 /* What it says of itself is for people: without it nothing is wrong. */
 static clv_status read_report(const clv_runner *r, const clv_process_result *run, clv_arena *arena,
                               clv_runner_answer *ret, clv_error *err)
@@ -89,6 +112,7 @@ static clv_status read_report(const clv_runner *r, const clv_process_result *run
     if (clv_json_is_object(&root) && clv_json_member(&root, "ms", false, &ms, NULL) == CLV_OK &&
         ms.json)
         (void)clv_json_number(&ms, 0, 1e15, &ret->ms, NULL);
+    ret->copies = clv_json_is_object(&root) ? count_copies(&root) : 0;
     clv_json_free(json);
     return status;
 }
@@ -96,7 +120,7 @@ static clv_status read_report(const clv_runner *r, const clv_process_result *run
 clv_status clv_runner_run(const clv_runner *r, const char *what, const char *out, clv_arena *arena,
                           clv_runner_answer *ret, clv_error *err)
 {
-    enum { FIXED = 7, OPTIONS = 6 };
+    enum { FIXED = 7, OPTIONS = 8 };
     const char *words[FIXED + OPTIONS + 2] = { "run", "--json", "--random", "--seed" };
     int32_t n = 4;
     clv_process_result run;
@@ -116,6 +140,11 @@ clv_status clv_runner_run(const clv_runner *r, const char *what, const char *out
     if (r->optimize) {
         words[n++] = "--optimize";
         words[n++] = r->optimize;
+    }
+    if (r->requests > 0) {
+        words[n++] = "--requests";
+        if (!(words[n++] = clv_arena_printf(arena, "%" PRId32, r->requests)))
+            return clv_fail_nomem(err, WHAT);
     }
     words[n++] = what;
     clv_cleave_run call = { r->program, words, ".", TIMEOUT_MS, r->stop, r->stop_ctx };

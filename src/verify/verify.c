@@ -28,6 +28,7 @@ typedef struct {
     clv_error_growth growth;
     clv_reference whole;  /* a run of the model as it is */
     clv_reference *right; /* what forms are compared with */
+    int32_t n_requests;   /* one for each copy */
 } job;
 
 /* -- the proof -- */
@@ -58,6 +59,14 @@ static clv_status prove(job *j, clv_error *err)
         return j->ret->why_not_written ? CLV_OK : clv_fail_nomem(err, WHAT);
     }
     return CLV_OK;
+}
+
+/* For so many requests. */
+static clv_runner runner_for(const job *j, int32_t requests)
+{
+    clv_runner runner = j->req->runner;
+    runner.requests = requests > 1 ? requests : 0;
+    return runner;
 }
 
 /* -- lowering -- */
@@ -108,6 +117,7 @@ static clv_status run_anew(job *j, bool keeps, const char **ret, clv_error *err)
 {
     clv_lowering l = lowering_of(j, CLV_FORM_EMULATE);
     clv_verified_form f = { .form = keeps ? "kept" : "anew" };
+    const clv_runner runner = runner_for(j, j->n_requests);
     clv_runner_answer answer;
     const char *folder = NULL;
     clv_model *model;
@@ -123,7 +133,7 @@ static clv_status run_anew(job *j, bool keeps, const char **ret, clv_error *err)
     char *out = clv_arena_printf(j->arena, "%s.out", folder);
     if (!what || !out)
         return clv_fail_nomem(err, WHAT);
-    clv_status status = clv_runner_run(&j->req->runner, what, out, j->arena, &answer, err);
+    clv_status status = clv_runner_run(&runner, what, out, j->arena, &answer, err);
     clv_folder_clear(folder);
     *ret = status == CLV_OK && !answer.fault ? out : NULL;
     return status;
@@ -167,25 +177,32 @@ static clv_status compare_files(job *j, const clv_tensor_file *got, const clv_te
     return ret->fault ? CLV_OK : clv_fail_nomem(err, WHAT);
 }
 
-static char *path_of_output(const job *j, const char *folder, int32_t i)
+/* Output i of a request. */
+typedef struct {
+    int32_t request, i;
+} output_id;
+
+static char *path_of_output(const job *j, const char *folder, output_id of)
 {
-    return clv_arena_printf(j->arena, "%s/output_%d.pb", folder, (int)i);
+    return of.request == 0 ? clv_arena_printf(j->arena, "%s/output_%d.pb", folder, (int)of.i)
+                           : clv_arena_printf(j->arena, "%s/request_%d/output_%d.pb", folder,
+                                              (int)of.request, (int)of.i);
 }
 
-static clv_status open_output(job *j, const char *folder, int32_t i, clv_tensor_file *ret,
+static clv_status open_output(job *j, const char *folder, output_id of, clv_tensor_file *ret,
                               clv_error *err)
 {
-    char *path = path_of_output(j, folder, i);
+    char *path = path_of_output(j, folder, of);
     return path ? clv_tensor_file_open(path, j->arena, ret, err) : clv_fail_nomem(err, WHAT);
 }
 
 /* What the manifest of a given folder does not list, nobody writes. Of ours it lists all. */
-static clv_status note_missing(const job *j, const char *folder, int32_t i, clv_verified *ret,
+static clv_status note_missing(const job *j, const char *folder, output_id of, clv_verified *ret,
                                clv_error *err)
 {
     if (!j->req->lowered)
         return CLV_OK;
-    const char *path = path_of_output(j, folder, i);
+    const char *path = path_of_output(j, folder, of);
     if (path && access(path, F_OK) == 0)
         return CLV_OK;
     ret->c = (clv_comparison){ .difference = CLV_OTHER_TYPE, .first = -1, .worst = -1 };
@@ -210,7 +227,7 @@ static clv_status count_others(job *j, const clv_tensor_file *other, int32_t ane
 
 /* Once more, beside what the model itself gives where it runs otherwise. */
 static clv_status compare_with_others(job *j, const clv_tensor_file *got,
-                                      const clv_tensor_file *want, int32_t i, clv_verified *ret,
+                                      const clv_tensor_file *want, output_id of, clv_verified *ret,
                                       clv_error *err)
 {
     clv_tensor_file other[CLV_REFERENCE_OTHERS];
@@ -220,7 +237,7 @@ static clv_status compare_with_others(job *j, const clv_tensor_file *got,
     for (int32_t k = 0; k < CLV_REFERENCE_OTHERS && status == CLV_OK; k++) {
         if (!j->right->other[k])
             continue;
-        status = open_output(j, j->right->other[k], i, &other[n], err);
+        status = open_output(j, j->right->other[k], of, &other[n], err);
         if (status != CLV_OK)
             break;
         anew = k == CLV_REFERENCE_ANEW ? n : anew;
@@ -237,8 +254,8 @@ static clv_status compare_with_others(job *j, const clv_tensor_file *got,
     return status;
 }
 
-/* Output i of a run, which is ret->tensor, and of what is right. */
-static clv_status compare_output(job *j, const char *got_in, int32_t i, clv_verified *ret,
+/* An output of a run, which is ret->tensor, and of what is right. */
+static clv_status compare_output(job *j, const char *got_in, output_id of, clv_verified *ret,
                                  clv_error *err)
 {
     clv_tensor_file got, want;
@@ -246,32 +263,34 @@ static clv_status compare_output(job *j, const char *got_in, int32_t i, clv_veri
     ret->terms = j->growth.terms[ret->tensor.i];
     ret->absolute = j->growth.absolute[ret->tensor.i];
     const clv_allowance alone = { ret->growth, ret->absolute, NULL, 0 };
-    CLV_TRY(open_output(j, j->right->out, i, &want, err));
-    clv_status status = open_output(j, got_in, i, &got, err);
+    CLV_TRY(open_output(j, j->right->out, of, &want, err));
+    clv_status status = open_output(j, got_in, of, &got, err);
     if (status == CLV_OK) {
         status = compare_files(j, &got, &want, &alone, ret, err);
         if (status == CLV_OK && ret->c.n_beyond > 0)
-            status = compare_with_others(j, &got, &want, i, ret, err);
+            status = compare_with_others(j, &got, &want, of, ret, err);
         clv_tensor_file_close(&got);
     }
     clv_tensor_file_close(&want);
     return status;
 }
 
-/* All outputs of a graph, in the folder of a run. */
+/* All outputs of a graph, of all requests, in the folder of a run. */
 static clv_status compare_outputs(job *j, const clv_graph *g, const char *got, clv_verified_form *f,
                                   clv_error *err)
 {
     double nearest = 0; /* error beside its bound */
-    f->at = CLV_NEW_ARRAY(j->arena, clv_verified, g->n_outputs);
+    f->at = CLV_NEW_ARRAY(j->arena, clv_verified, (int64_t)f->n_requests * g->n_outputs);
     if (!f->at)
         return clv_fail_nomem(err, WHAT);
-    for (int32_t i = 0; i < g->n_outputs; i++) {
+    for (int32_t i = 0; i < f->n_requests * g->n_outputs; i++) {
         clv_verified *v = &f->at[i];
-        v->tensor = g->outputs[i];
-        CLV_TRY(note_missing(j, got, i, v, err));
+        const output_id of = { i / g->n_outputs, i % g->n_outputs };
+        v->tensor = g->outputs[of.i];
+        v->request = of.request;
+        CLV_TRY(note_missing(j, got, of, v, err));
         if (!v->fault)
-            CLV_TRY(compare_output(j, got, i, v, err));
+            CLV_TRY(compare_output(j, got, of, v, err));
         f->n++;
         f->n_blind += v->c.is_blind;
         if (v->fault && f->n_differ++ == 0)
@@ -286,15 +305,28 @@ static clv_status compare_outputs(job *j, const clv_graph *g, const char *got, c
 
 /* -- running -- */
 
+/* By what the runner says of them: in a folder as it should be request k runs on copy k. */
+static clv_status note_round(const job *j, int32_t copies, clv_verified_form *f, clv_error *err)
+{
+    if (f->n_requests == 1 || f->unlike || copies == 0 || copies == f->n_requests)
+        return CLV_OK;
+    f->fault =
+        clv_arena_printf(j->arena, "its requests do not go round on %d copies", (int)f->n_requests);
+    return f->fault ? CLV_OK : clv_fail_nomem(err, WHAT);
+}
+
 /* Runs what lies in a folder and compares. */
 static clv_status run_folder(job *j, const char *folder, const char *out, const clv_graph *g,
                              clv_verified_form *f, clv_error *err)
 {
+    const clv_runner runner = runner_for(j, f->n_requests);
     clv_runner_answer answer;
     /* runner.shapes are not needed: the manifest has them */
-    CLV_TRY(clv_runner_run(&j->req->runner, folder, out, j->arena, &answer, err));
+    CLV_TRY(clv_runner_run(&runner, folder, out, j->arena, &answer, err));
     f->fault = answer.fault;
     f->ms = answer.ms;
+    if (!f->fault)
+        CLV_TRY(note_round(j, answer.copies, f, err));
     return f->fault ? CLV_OK : compare_outputs(j, g, out, f, err);
 }
 
@@ -315,10 +347,16 @@ static clv_status run_form(job *j, const clv_lowering *l, const clv_graph *g, cl
     return status;
 }
 
+/* A form of one model has no copies. */
+static int32_t requests_of(const job *j, clv_lower_form form)
+{
+    return clv_lower_form_has_devices(form) ? j->n_requests : 1;
+}
+
 static clv_verified_form *add_form(job *j, const char *name)
 {
     clv_verified_form *f = &j->ret->form[j->ret->n_forms++];
-    *f = (clv_verified_form){ .form = name, .first = -1, .nearest = -1, .ms = -1 };
+    *f = (clv_verified_form){ .form = name, .first = -1, .nearest = -1, .ms = -1, .n_requests = 1 };
     return f;
 }
 
@@ -369,6 +407,7 @@ static clv_status compare_folder(job *j, clv_error *err)
     clv_verified_form *f = add_form(j, "folder");
     clv_lowering l = lowering_of(j, CLV_FORM_STAGES);
     CLV_TRY(clv_lowered_folder_form(j->req->lowered, j->arena, &l, err));
+    f->n_requests = requests_of(j, l.form);
     CLV_TRY(lower(j, &l, "expected", &want, f, err));
     if (f->why_not)
         return CLV_OK;
@@ -400,18 +439,19 @@ static clv_status check_own_sizes(job *j, clv_error *err)
 {
     char text[CLV_MESSAGE_SIZE];
     const clv_graph *g = j->req->model->main;
-    for (int32_t i = 0; i < g->n_outputs && !j->ret->original_fault; i++) {
+    for (int32_t i = 0; i < j->n_requests * g->n_outputs && !j->ret->original_fault; i++) {
         clv_tensor_file want;
-        const clv_type *type = &j->types->of[g->outputs[i].i];
+        const output_id of = { i / g->n_outputs, i % g->n_outputs };
+        const clv_type *type = &j->types->of[g->outputs[of.i].i];
         if (type->kind != CLV_TYPE_TENSOR || !clv_type_is_static(type))
             continue;
-        CLV_TRY(open_output(j, j->right->out, i, &want, err));
+        CLV_TRY(open_output(j, j->right->out, of, &want, err));
         if (!has_type(&want, type))
             j->ret->original_fault = clv_arena_printf(
                 j->arena,
                 "with these inputs '%.*s' has other sizes than the file says, %s; --inputs gives "
                 "others",
-                CLV_STR_ARG(clv_tensor_at(g, g->outputs[i])->name),
+                CLV_STR_ARG(clv_tensor_at(g, g->outputs[of.i])->name),
                 clv_type_show(j->req->model, type, text, sizeof text));
         bool failed = !has_type(&want, type) && !j->ret->original_fault;
         clv_tensor_file_close(&want);
@@ -433,7 +473,7 @@ static clv_status run_all(job *j, clv_error *err)
 {
     clv_runner_answer answer;
     clv_reference *whole = &j->whole;
-    *whole = (clv_reference){ .runner = j->req->runner, .what = j->req->model_path };
+    *whole = (clv_reference){ .runner = runner_for(j, j->n_requests), .what = j->req->model_path };
     if (!(whole->out = clv_arena_printf(j->arena, "%s/whole", j->folder.path)))
         return clv_fail_nomem(err, WHAT);
     CLV_TRY(clv_runner_shapes(j->types, j->arena, &whole->runner.shapes, err));
@@ -455,6 +495,7 @@ static clv_status run_all(job *j, clv_error *err)
             continue;
         const clv_lowering l = lowering_of(j, (clv_lower_form)form);
         clv_verified_form *f = add_form(j, clv_lower_form_name((clv_lower_form)form));
+        f->n_requests = requests_of(j, (clv_lower_form)form);
         CLV_TRY(run_form(j, &l, j->req->model->main, f, err));
     }
     if (!all_are_right(j->ret))
@@ -488,7 +529,7 @@ static clv_status find_obstacle(const job *j, const char **ret, clv_error *err)
 clv_status clv_verify(const clv_verify_request *req, clv_arena *arena, clv_verify_result *ret,
                       clv_error *err)
 {
-    job j = { .req = req, .arena = arena, .ret = ret };
+    job j = { .req = req, .arena = arena, .ret = ret, .n_requests = clv_plan_copies(req->plan) };
     *ret = (clv_verify_result){ .model = req->model,
                                 .plan = req->plan,
                                 .model_name = req->model_name,

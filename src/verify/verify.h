@@ -23,6 +23,7 @@ typedef struct {
 /* A tensor of the original and of what was lowered. */
 typedef struct {
     clv_tensor tensor;
+    int32_t request;                /* of which it is; 0 where there is one */
     double growth, terms, absolute; /* error_growth.h */
     clv_comparison c;
     const char *fault; /* what is wrong, in a sentence; NULL: nothing */
@@ -34,7 +35,8 @@ typedef struct {
     const char *why_not; /* it cannot be lowered so: why, in a sentence; NULL: it was */
     const char *unlike;  /* the folder is not what the plan gives: in what; NULL: it is */
     const char *fault;   /* it did not run to its end: why; NULL: it did */
-    clv_verified *at;    /* in the order of the graph's outputs; of "tensors" topological */
+    int32_t n_requests;  /* as many as there are copies; 1 in a form of one model */
+    clv_verified *at;    /* by request, then as the graph's outputs; of "tensors" topological */
     int32_t n, n_differ, n_blind;
     int32_t first;   /* that differs; -1: none */
     int32_t nearest; /* whose error is largest beside its bound; -1: nothing is inexact */

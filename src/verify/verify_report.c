@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "base/json_out.h"
+#include "explain/report_devices.h"
 #include "explain/text.h"
+#include "plan/plan_json_write_mesh.h"
 #include "plan/plan_mesh.h"
 #include "verify/verdict.h"
 
@@ -58,29 +60,48 @@ static void add_proof(page *p)
         clv_int128_text(elems, f->elems), clv_int128_text(parts, f->parts));
 }
 
+/* The proof is of the first copy, and so of all: clv_plan_check_copies() has passed the others. */
+static void add_copies(page *p)
+{
+    if (clv_plan_copies(p->r->plan) == 1)
+        return;
+    clv_text_printf(&p->text, "copies    %d, on ", (int)clv_plan_copies(p->r->plan));
+    clv_report_copy_devices(p->r->plan, &p->text);
+    clv_text_printf(&p->text, ": no device is in two, and they are alike place by place\n");
+}
+
+/* "'y'", "'y' of request 2": where there are several. */
+static const char *shown_output(page *p, const clv_verified_form *f, const clv_verified *v)
+{
+    const char *name = shown(p, clv_tensor_at(p->r->model->main, v->tensor)->name);
+    const char *text = f->n_requests > 1 ? clv_arena_printf(p->text.arena, "'%s' of request %d",
+                                                            name, (int)v->request)
+                                         : clv_arena_printf(p->text.arena, "'%s'", name);
+    p->text.failed = p->text.failed || !text;
+    return text ? text : "";
+}
+
 /* What was allowed, or not looked at, because of the model itself. */
 static void add_remarks(page *p, const clv_verified_form *f)
 {
-    const clv_graph *g = p->r->model->main;
     for (int32_t i = 0; i < f->n; i++) {
         const clv_comparison *c = &f->at[i].c;
-        clv_str name = clv_tensor_at(g, f->at[i].tensor)->name;
+        const char *name = shown_output(p, f, &f->at[i]);
         if (c->own > 0)
-            clv_text_printf(
-                &p->text,
-                "          '%s' of the model itself differs by %.2g of its size where it "
-                "is run otherwise\n",
-                shown(p, name), c->own);
+            clv_text_printf(&p->text,
+                            "          %s of the model itself differs by %.2g of its size where it "
+                            "is run otherwise\n",
+                            name, c->own);
         if (c->n_unsettled > 0)
             clv_text_printf(&p->text,
-                            "          %" PRId64 " element%s of '%s' not judged: the model itself "
+                            "          %" PRId64 " element%s of %s not judged: the model itself "
                             "gives others where it is run otherwise\n",
-                            c->n_unsettled, plural(c->n_unsettled), shown(p, name));
+                            c->n_unsettled, plural(c->n_unsettled), name);
         if (c->is_blind)
             clv_text_printf(&p->text,
-                            "          '%s' says nothing: all that is expected is within the error "
+                            "          %s says nothing: all that is expected is within the error "
                             "that is allowed\n",
-                            shown(p, name));
+                            name);
     }
 }
 
@@ -103,10 +124,13 @@ static void add_form(page *p, const clv_verified_form *f)
     }
     clv_text_printf(&p->text, "%-8s  %d of %d %s%s equal", f->form, f->n - f->n_differ, f->n,
                     tensors ? "tensor" : "output", plural(f->n));
+    if (f->n_requests > 1)
+        clv_text_printf(&p->text, ", %d requests on %d copies", (int)f->n_requests,
+                        (int)f->n_requests);
     if (f->nearest >= 0) {
         const clv_verified *v = &f->at[f->nearest];
-        clv_text_printf(&p->text, "; largest error %.2g, where %.2g is allowed, in '%s'",
-                        v->c.error, v->c.bound, shown(p, clv_tensor_at(g, v->tensor)->name));
+        clv_text_printf(&p->text, "; largest error %.2g, where %.2g is allowed, in %s", v->c.error,
+                        v->c.bound, shown_output(p, f, v));
     } else if (f->n_differ == 0) {
         clv_text_printf(&p->text, ", bit by bit");
     }
@@ -116,8 +140,8 @@ static void add_form(page *p, const clv_verified_form *f)
         return;
     const clv_verified *v = &f->at[f->first];
     clv_op op = clv_tensor_at(g, v->tensor)->producer;
-    clv_text_printf(&p->text, "          '%s' differs: %s\n",
-                    shown(p, clv_tensor_at(g, v->tensor)->name), said(p, v->fault));
+    clv_text_printf(&p->text, "          %s differs: %s\n", shown_output(p, f, v),
+                    said(p, v->fault));
     if (tensors && op.i >= 0)
         clv_text_printf(&p->text, "          the first node that differs is '%s' (%.*s)\n",
                         shown(p, clv_op_at(g, op)->label), CLV_STR_ARG(clv_op_at(g, op)->type));
@@ -135,6 +159,7 @@ clv_status clv_verify_text(const clv_verify_result *r, clv_text_form form, clv_a
                     "plan      goes together: devices, stages%s; not checked: times, memory\n",
                     clv_plan_has_mesh(r->plan) ? ", splits, specs, collectives" : "");
     add_proof(&p);
+    add_copies(&p);
     if (r->why_not_run)
         clv_text_printf(&p.text, "run       nothing: %s\n", said(&p, r->why_not_run));
     else if (r->original_fault && r->n_forms == 0)
@@ -187,11 +212,14 @@ static void write_proof(clv_json_out *out, const char *key, const clv_proof *f)
     clv_json_close_object(out);
 }
 
-static void write_tensor(clv_json_out *out, const clv_graph *g, const clv_verified *v)
+static void write_tensor(clv_json_out *out, const clv_graph *g, const clv_verified_form *f,
+                         const clv_verified *v)
 {
     const clv_tensor_info *info = clv_tensor_at(g, v->tensor);
     clv_json_open_object(out, NULL);
     clv_json_put_str(out, "name", info->name);
+    if (f->n_requests > 1)
+        clv_json_put_int(out, "request", v->request);
     if (info->producer.i >= 0)
         clv_json_put_str(out, "node", clv_op_at(g, info->producer)->label);
     clv_json_put_bool(out, "equal", !v->fault);
@@ -234,11 +262,13 @@ static void write_form(clv_json_out *out, const clv_verify_result *r, const clv_
         clv_json_put_string(out, "fault", f->fault);
     if (f->ms >= 0)
         clv_json_put_number(out, "ms", f->ms);
+    if (f->n_requests > 1)
+        clv_json_put_int(out, "requests", f->n_requests);
     if (f->first >= 0)
         clv_json_put_int(out, "first", f->first);
     clv_json_open_array(out, "tensors");
     for (int32_t i = 0; i < f->n; i++)
-        write_tensor(out, r->model->main, &f->at[i]);
+        write_tensor(out, r->model->main, f, &f->at[i]);
     clv_json_close_array(out);
     clv_json_close_object(out);
 }
@@ -262,6 +292,7 @@ clv_status clv_verify_json(const clv_verify_result *r, clv_arena *arena, const c
         clv_json_put_string(&out, "why_not_written", r->why_not_written);
     write_proof(&out, "proof", &r->proof);
     write_proof(&out, "proof_of_stages", &r->stages);
+    clv_plan_put_copy_names(&out, r->plan);
     clv_json_put_bool(&out, "run", !r->why_not_run && (!r->original_fault || r->n_forms > 0));
     if (r->original_fault)
         clv_json_put_string(&out, "original_fault", r->original_fault);
