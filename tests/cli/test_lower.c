@@ -689,6 +689,57 @@ Test(lower, a_stop_leaves_nothing)
     }
 }
 
+/* -- copies -- */
+
+/* Asserts about d/manifest.json, which is m. */
+static void manifest_has(const char *python)
+{
+    run_result r = run_in(folder,
+                          "/usr/bin/python3 -c \"import json; m = json.load(open("
+                          "'d/manifest.json')); assert %s, m\"",
+                          python);
+    cr_expect_eq(r.code, 0, "%s: %s", python, r.err);
+    run_free(&r);
+}
+
+static void lower_copies(const char *plan, const char *form)
+{
+    run_result r = run_in(folder,
+                          "rm -rf d && " TEST_CLEAVE " lower -q m.onnx %s --form %s -o d && "
+                          "/usr/bin/python3 " TEST_SOURCE_DIR
+                          "/tests/lower/check_folder.py " TEST_SOURCE_DIR " m.onnx %s d",
+                          plan, form, plan);
+    cr_expect_eq(r.code, 0, "%s as %s: %s%s", plan, form, r.out, r.err);
+    run_free(&r);
+}
+
+/* Files are of the first copy; the manifest says who else has them. */
+Test(lower, a_folder_of_copies_has_nothing_twice)
+{
+    static const char *const forms[] = { "emulate", "ort-options", "olive" };
+    cleave("plan -q --objective throughput --copies 2 --devices 4 --mesh 2 --constraints " RULES
+           " --no-output --plan-out split2.json m.onnx");
+    cleave("plan -q --objective throughput --copies 2 --devices 4 --max-tp 1 --stages 2 "
+           "--no-output --plan-out stages2.json m.onnx");
+    lower_copies("split2.json", "devices");
+    manifest_has("m['copies'] == [['gpu0', 'gpu1'], ['gpu2', 'gpu3']]");
+    manifest_has("[x['device'] for x in m['models']] == ['gpu0', 'gpu1']");
+    lower_copies("split2.json", "stages");
+    manifest_has("m['copies'] == [['gpu0', 'gpu1'], ['gpu2', 'gpu3']] and len(m['models']) == 1");
+    lower_copies("stages2.json", "stages");
+    manifest_has("m['copies'] == [['gpu0', 'gpu1'], ['gpu2', 'gpu3']]");
+    manifest_has("[x['device'] for x in m['models']] == ['gpu0', 'gpu1']");
+    for (int i = 0; i < 3; i++) {
+        lower_copies("stages2.json", forms[i]);
+        manifest_has("'copies' not in m and m['notes'][-1] == 'the plan has 2 copies, of which "
+                     "requests take one in turn: this is one of them'");
+    }
+    lower_copies("stages2.json", "ort-options");
+    manifest_has("list(m['settings'].values()) == ['gpu:0(=gpu0); gpu:1(=gpu1)']");
+    lower_copies("split.json", "devices");
+    manifest_has("'copies' not in m and not m['notes']");
+}
+
 /* -- a folder that was changed since -- */
 
 static void run_refuses(const char *change, const char *words)

@@ -228,6 +228,37 @@ Test(weights, plans_say_where_weights_lie)
     run_free(&r);
 }
 
+/* Each copy of a plan has all weights that it needs, the same at each place. */
+Test(weights, all_copies_of_a_plan_have_their_weights)
+{
+    static const char check[] =
+        "import json; d = json.load(open('s/weights.json'))\n"
+        "at = lambda w, c: [(s['offsets'], s['dims']) for g in c for s in w['shards'] "
+        "if s['device'] == g]\n"
+        "first = [at(w, ('gpu0', 'gpu1')) for w in d['weights']]\n"
+        "assert sum(map(len, first)) > 0\n"
+        "assert all(at(w, c) == f for w, f in zip(d['weights'], first) "
+        "for c in (('gpu2', 'gpu3'), ('gpu4', 'gpu5')))\n";
+    write_plans();
+    file_write(folder, "check.py", check, sizeof check - 1);
+    plan_net("net.onnx", "--objective throughput --devices 6 --copies 3 --mesh 2 --memory 9KiB",
+             "mesh.json");
+    plan_net("net.onnx", "--objective throughput --devices 6 --copies 3 --max-tp 1 --stages 2",
+             "pipeline.json");
+    ends(0, "shard", "net.onnx --plan mesh.json -o s -q");
+    run_result r = run_in(folder, "/usr/bin/python3 check.py && mv s s0");
+    cr_expect_eq(r.code, 0, "%s", r.err);
+    run_free(&r);
+    ends(0, "reshard", "s0 --plan pipeline.json -o s -q");
+    ends(0, "shard", "net.onnx --plan pipeline.json -o direct -q");
+    r = run_in(folder,
+               "/usr/bin/python3 check.py && diff -r s direct && mkdir n && "
+               "%s collect s -o n/net.onnx && cmp net.onnx n/net.onnx && cmp net.bin n/net.bin",
+               TEST_CLEAVE);
+    cr_expect_eq(r.code, 0, "%s%s", r.out, r.err);
+    run_free(&r);
+}
+
 /* A plan of a mesh splits something: else the round trip above would say little. */
 Test(weights, a_plan_of_a_mesh_splits_weights)
 {

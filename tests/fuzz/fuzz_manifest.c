@@ -43,6 +43,15 @@ static void check_numbers(const clr_program *p)
                 abort();
 }
 
+/* Of a manifest that agrees with itself. */
+static void check_copies(const clr_program *p)
+{
+    for (int32_t c = 0; c < p->n_copies; c++)
+        for (int32_t i = 0; i < p->n_models; i++)
+            if (!clr_program_device(p, i, c))
+                abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     clv_arena *arena = clv_arena_new(NULL, 0);
@@ -65,6 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_numbers(&program);
         if (clr_manifest_check(&program, &err) != CLV_OK)
             check_error(&err);
+        else if (program.version >= 2)
+            check_copies(&program);
     }
     clv_arena_free(arena);
     return 0;

@@ -5,7 +5,7 @@ Usage: check_folder.py SOURCE_FOLDER MODEL PLAN FOLDER...
 
 Of each folder: the manifest is as docs/formats/manifest.schema.json wants it; every file is listed with
 its size, and no other file is there; what a model takes from another is one of its outputs, and one of
-the inputs that the file has; parts of an output cover it once. Of ort-options every node has the
+the inputs that the file has; parts of an output cover it once; copies are those of the plan. Of ort-options every node has the
 annotation of the plan's device and the settings name it; of olive the splits that Olive would make
 are the plan's stages; and both leave the model as it was. Every model names the manifest that it goes with.
 """
@@ -233,6 +233,15 @@ def check_olive(model, manifest, plan):
             need(len(under) > 1, f"{name} could be {short}")
 
 
+def check_copies(manifest, plan):
+    """The devices of each copy, by name; of one model none."""
+    copies = [[plan["devices"][d]["name"] for d in copy] for copy in plan.get("copies", [])]
+    expected = copies if manifest["form"] in ("stages", "devices") else []
+    need(manifest.get("copies", []) == expected, f"copies are {manifest.get('copies')}, expected {expected}")
+    for m in manifest["models"] if expected else []:
+        need(m["device"] in expected[0], f"{m['file']} is for {m['device']}, which is not in the first copy")
+
+
 def check(source, original, plan, folder):
     with open(os.path.join(source, "docs/formats/manifest.schema.json"), encoding="utf-8") as f:
         schema = json.load(f)
@@ -245,6 +254,7 @@ def check(source, original, plan, folder):
     check_files(folder, manifest)
     check_models(folder, manifest)
     check_outputs(manifest)
+    check_copies(manifest, plan)
     if manifest["form"] in ("ort-options", "olive"):
         model = onnx.load(os.path.join(folder, "model.onnx"), load_external_data=False)
         if manifest["form"] == "olive":
