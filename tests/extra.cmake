@@ -180,6 +180,11 @@ if(NOT NO_ONNX AND EXISTS ${ONNX_TESTDATA})
              ${CMAKE_CURRENT_SOURCE_DIR}/verify/sabotage.py $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>
              $<TARGET_FILE:lower_layouts> ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable
              --seeds 0:$<IF:$<BOOL:${SANITIZED}>,2,14>)
+    # Plans with copies; with CLEAVE_EFFORT=20 there are 200.
+    add_test(NAME verify_copies COMMAND /usr/bin/python3 -W ignore
+             ${CMAKE_CURRENT_SOURCE_DIR}/verify/copies.py $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>
+             $<TARGET_FILE:lower_layouts> ${CMAKE_CURRENT_SOURCE_DIR}/data/runnable
+             ${CMAKE_CURRENT_SOURCE_DIR}/data/models --plans $<IF:$<BOOL:${SANITIZED}>,3,10>)
     if(NOT SANITIZED) # three faults each
       add_test(NAME verify_faults COMMAND /usr/bin/python3 -W ignore
                ${CMAKE_CURRENT_SOURCE_DIR}/verify/faults.py $<TARGET_FILE:cleave_cli> $<TARGET_FILE:cleave_run>
