@@ -5,9 +5,10 @@ Usage: check_folder.py SOURCE_FOLDER MODEL PLAN FOLDER...
 
 Of each folder: the manifest is as docs/formats/manifest.schema.json wants it; every file is listed with
 its size, and no other file is there; what a model takes from another is one of its outputs, and one of
-the inputs that the file has; parts of an output cover it once; copies are those of the plan. Of ort-options every node has the
-annotation of the plan's device and the settings name it; of olive the splits that Olive would make
-are the plan's stages; and both leave the model as it was. Every model names the manifest that it goes with.
+the inputs that the file has; parts of an output cover it once; copies are those of the plan. Of
+ort-options every node has the annotation of the plan's device and the settings name it; of olive the
+splits that Olive would make are the plan's stages; and both leave the model as it was. Every model names
+the manifest that it goes with.
 """
 import itertools
 import json
