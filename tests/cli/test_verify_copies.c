@@ -114,8 +114,7 @@ Test(verify_copies, a_folder_has_those_of_the_plan)
                           TEST_CLEAVE);
     cr_assert_eq(r.code, 0, "%s", r.err);
     run_free(&r);
-    says(4, "m.onnx p.json d --proof-only",
-         "copies[1][1]: it is 'gpu7', expected 'gpu3'");
+    says(4, "m.onnx p.json d --proof-only", "copies[1][1]: it is 'gpu7', expected 'gpu3'");
 }
 
 /* -- a runner of our own -- */
