@@ -1,5 +1,6 @@
 #include "explain/advice.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/units.h"
@@ -7,7 +8,7 @@
 
 #define MAX_MORE_DEVICES 8  /* device counts tried, and all of the cluster */
 #define MEMORY_TRIES     12 /* memory sizes tried upwards, until one fits */
-#define MEMORY_CLOSE     16 /* then halved until less than this part of it is open */
+#define MEMORY_CLOSE     64 /* then halved until less than this part of it is open */
 
 static clv_status try_memory(const clv_adviser *a, int64_t bytes, clv_verdict *ret, clv_error *err)
 {
@@ -39,7 +40,7 @@ static clv_status find_enough(const clv_adviser *a, int64_t *low_bytes, int64_t 
     return CLV_OK;
 }
 
-/* As --memory takes it, rounded up to a whole number of at least 64. */
+/* As --memory takes it: at least 64 of its unit, rounded up to a tenth. */
 #define SIZE_TEXT 32
 static void show_size(char buf[static SIZE_TEXT], int64_t bytes)
 {
@@ -47,8 +48,8 @@ static void show_size(char buf[static SIZE_TEXT], int64_t bytes)
     int unit = 3;
     while (unit > 0 && bytes >> 10 * unit < 64)
         unit--;
-    int64_t one = INT64_C(1) << 10 * unit;
-    snprintf(buf, SIZE_TEXT, "%lld%s", (long long)(bytes / one + (bytes % one > 0)), units[unit]);
+    double tenths = ceil((double)bytes * 10 / (double)(INT64_C(1) << 10 * unit));
+    snprintf(buf, SIZE_TEXT, unit > 0 ? "%.1f%s" : "%.0f%s", tenths / 10, units[unit]);
 }
 
 clv_status clv_advise_memory(const clv_adviser *a, int64_t least_bytes, clv_error *err)

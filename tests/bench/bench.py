@@ -114,7 +114,7 @@ def show_bound(a, model, n, mixed, objective, *more):
     p = json.loads(out)["plan"]
     s = p["search"]
     gap = "unknown" if s["gap"] is None else f"{100 * s['gap']:.3f} %"
-    ns = p["period_ns" if objective == "throughput" else "latency_ns"]
+    ns = p["latency_ns"] if objective == "latency" else p["period_ns"] / len(p.get("copies", [0]))
     print(f"  {n} {'mixed' if mixed else 'equal'} {objective}: {ns / 1e6:.3f} ms, bound "
           f"{(s['bound_ns'] or 0) / 1e6:.3f} ms, gap {gap}, {s['stopped']}, {wall:.2f} s wall, "
           f"{cpu:.2f} s cpu, {mb(peak)}")

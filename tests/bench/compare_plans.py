@@ -35,9 +35,10 @@ def is_short_of_memory(plan):
 
 def value_of(plan, objective):
     """ns that one run takes by the objective, or None"""
+    value = plan and plan.get(OBJECTIVES[objective])
     if plan and objective == "throughput" and is_short_of_memory(plan):
-        return plan["pipeline"]["run_ns"] / plan["pipeline"]["microbatches"]
-    return plan and plan.get(OBJECTIVES[objective])
+        value = plan["pipeline"]["run_ns"] / plan["pipeline"]["microbatches"]
+    return value and (value if objective == "latency" else value / len(plan.get("copies", [0])))
 
 
 def fields(data, at, end):

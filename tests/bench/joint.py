@@ -69,7 +69,8 @@ def value(got, objective):
     """milliseconds by the objective; infinite where nothing fits"""
     if not got or not got.get("fits"):
         return math.inf
-    return got["plan"]["period_ns" if objective == "throughput" else "latency_ns"] / 1e6
+    plan = got["plan"]
+    return plan["latency_ns"] / 1e6 if objective == "latency" else plan["period_ns"] / len(plan.get("copies", [0])) / 1e6
 
 
 def text(ms):

@@ -28,7 +28,7 @@ TENSOR_MEMORY = [0.6, 0.8, 0.9, 0.95, 1]
 WIDER = 3  # models whose memory is compared: those whose time is are mostly the runtime's own
 MODELS = ["mlp", "bert", "llama", "resnet", "convnext"]
 WHOLE = ["--devices", "1", "--max-tp", "1"]
-STAGES = ["--devices", "2", "--max-tp", "1", "--stages", "2", "--objective", "throughput"]
+STAGES = ["--devices", "2", "--max-tp", "1", "--stages", "2", "--copies", "1", "--objective", "throughput"]
 DATA = ["--devices", "2", "--mesh", "dp=2", "--stages", "1", "--data-parallel"]
 TENSOR = ["--devices", "2", "--mesh", "tp=2", "--stages", "1"]
 

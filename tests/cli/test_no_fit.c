@@ -19,6 +19,17 @@ static void less_is_too_little(const char *arguments, long long memory, int devi
     run_free(&r);
 }
 
+/* "103.1GiB" */
+static long long bytes_of(const char *size)
+{
+    char *unit;
+    double n = strtod(size, &unit);
+    return (long long)(n * (*unit == 'G'   ? 1 << 30
+                            : *unit == 'M' ? 1 << 20
+                            : *unit == 'K' ? 1 << 10
+                                           : 1));
+}
+
 /* Runs again with the option of a "it would fit ...: --option value" line; it comes later on the
  * command line and so must replace the one there, which is why the caller leaves a gap for it. */
 static void hint_works(const char *hint, const char *arguments, const char *memory, int devices)
@@ -35,7 +46,7 @@ static void hint_works(const char *hint, const char *arguments, const char *memo
     cr_expect_eq(r.code, 0, "'%s' with %s %s gave %d", arguments, option, value, r.code);
     run_free(&r);
     if (sets_memory)
-        less_is_too_little(arguments, strtoll(value, NULL, 10), devices);
+        less_is_too_little(arguments, bytes_of(value), devices);
 }
 
 static void explained(const char *arguments, const char *memory, int devices)

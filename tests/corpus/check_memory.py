@@ -25,7 +25,8 @@ LAYERS, HIDDEN, MLP, KV_HEADS, HEAD, BYTES = 80, 8192, 28672, 8, 128, 2
 WORDS, FLOAT_BYTES = 128256, 4
 TOKENS = (32768, 131072)
 GIB = 2 ** 30
-LEAST = re.compile(r"it would fit with .*: --memory (\d+)B")
+LEAST = re.compile(r"it would fit with .*: --memory ([\d.]+)(|K|M|G)i?B")
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 def by_hand(tokens):
@@ -43,7 +44,7 @@ def least(cleave, path, runtime, tokens, memory):
                            "--no-output", path], capture_output=True, text=True)
     found = LEAST.search(done.stdout)
     if done.returncode == 3 and found:
-        return int(found.group(1))
+        return int(float(found.group(1)) * UNITS[found.group(2)])
     if done.returncode == 0:
         return 0
     sys.exit(done.stderr or done.stdout)

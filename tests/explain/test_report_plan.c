@@ -194,7 +194,7 @@ Test(report_plan, reports_the_proportion_only_when_it_was_lowered)
 /* covers: B.034 */
 Test(report_plan, a_plan_that_does_not_fit_says_how_much_is_missing_where)
 {
-    static const char *notes[] = { "it would fit with 2 GiB on each device: --memory 2147483648B" };
+    static const char *notes[] = { "it would fit with 103.1GiB on each device: --memory 103.1GiB" };
     plan.outcome = CLV_OOM;
     plan.short_device = 1;
     plan.short_bytes = 1299227607; /* 1.21 GiB */
@@ -205,7 +205,7 @@ Test(report_plan, a_plan_that_does_not_fit_says_how_much_is_missing_where)
     says("[Failed] The model cannot be sharded into 3 devices\n");
     says("Sharding nodes: Device 0 - ['/encoder/layers/encoder_layer_11/Add_1']\n");
     says("[Failed] Out of memory: device 1 (gpu1) lacks 1.210 GiB (1299227607 bytes)\n");
-    says("note: it would fit with 2 GiB on each device: --memory 2147483648B\n");
+    says("note: it would fit with 103.1GiB on each device: --memory 103.1GiB\n");
     says_not("[Success]");
 }
 
