@@ -15,6 +15,11 @@ typedef struct {
     bool same_kind;      /* as those that were asked for */
 } place;
 
+typedef struct {
+    place *at;
+    int32_t n;
+} place_list;
+
 static int by_kind_and_number(const void *a, const void *b)
 {
     const place *x = a, *y = b;
@@ -51,15 +56,14 @@ static int32_t count_devices(const clv_cluster *c, int64_t bytes)
 }
 
 static clv_status list_places(const clv_request *req, const char *configs, int64_t bytes,
-                              clv_arena *arena, place **ret, int32_t *ret_n, clv_error *err)
+                              clv_arena *arena, place_list *ret, clv_error *err)
 {
     const clv_config_search search = { NULL, configs, "clusters" };
     const char *const *names;
     int32_t n;
-    *ret_n = 0;
     CLV_TRY(clv_config_names(&search, arena, &names, &n, err));
-    *ret = CLV_NEW_ARRAY(arena, place, n);
-    if (!*ret)
+    *ret = (place_list){ CLV_NEW_ARRAY(arena, place, n), 0 };
+    if (!ret->at)
         return clv_fail_nomem(err, "other clusters");
     for (int32_t i = 0; i < n; i++) {
         clv_cluster *c;
@@ -70,10 +74,10 @@ static clv_status list_places(const clv_request *req, const char *configs, int64
         int32_t devices = status == CLV_OK ? count_devices(c, bytes) : 0;
         if (devices == 0 || strcmp(c->name, req->cluster->name) == 0)
             continue;
-        (*ret)[(*ret_n)++] = (place){ names[i], devices, c->n_devices,
-                                      strcmp(c->kinds[0].name, req->cluster->kinds[0].name) == 0 };
+        bool same_kind = strcmp(c->kinds[0].name, req->cluster->kinds[0].name) == 0;
+        ret->at[ret->n++] = (place){ names[i], devices, c->n_devices, same_kind };
     }
-    qsort(*ret, (size_t)*ret_n, sizeof **ret, by_kind_and_number);
+    qsort(ret->at, (size_t)ret->n, sizeof *ret->at, by_kind_and_number);
     return CLV_OK;
 }
 
@@ -82,18 +86,17 @@ clv_status clv_note_other_clusters(const clv_request *req, const char *configs, 
 {
     char size[32];
     int64_t bytes = held_bytes(plan);
-    place *places;
-    int32_t n;
+    place_list places;
     if (plan->outcome != CLV_OOM || bytes == 0)
         return CLV_OK;
-    CLV_TRY(list_places(req, configs, bytes, arena, &places, &n, err));
+    CLV_TRY(list_places(req, configs, bytes, arena, &places, err));
     const char *text =
         clv_arena_printf(arena, "%s in all would be held by", clv_show_bytes(size, bytes));
-    for (int32_t i = 0; text && i < n && i < SHOWN; i++)
+    for (int32_t i = 0; text && i < places.n && i < SHOWN; i++)
         text = clv_arena_printf(arena, "%s%s %d of %d devices of %s", text, i ? "," : "",
-                                (int)places[i].devices, (int)places[i].of, places[i].name);
-    if (n == 0 || !text)
+                                (int)places.at[i].devices, (int)places.at[i].of, places.at[i].name);
+    if (places.n == 0 || !text)
         return text ? CLV_OK : clv_fail_nomem(err, "other clusters");
     return clv_plan_add_note(
-        plan, clv_arena_printf(arena, "%s: --cluster %s", text, places[0].name), arena, err);
+        plan, clv_arena_printf(arena, "%s: --cluster %s", text, places.at[0].name), arena, err);
 }
