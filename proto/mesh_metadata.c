@@ -1,5 +1,6 @@
 #include "proto/mesh_metadata.h"
 
+#include "plan/plan_copies.h"
 #include "plan/plan_json_write_mesh.h"
 #include "plan/plan_mesh.h"
 #include "proto/onnx.pb-c.h"
@@ -90,12 +91,11 @@ clv_status clv_mesh_copies_make(const clv_plan *plan, clv_arena *arena, const cl
     if (n <= 1 && clv_plan_copies(plan) == 1)
         return CLV_OK;
     clv_str *copies = CLV_NEW_ARRAY(arena, clv_str, plan->n_devices);
-    int32_t *place = CLV_NEW_ARRAY(arena, int32_t, plan->n_devices);
-    if (!copies || !place)
+    int32_t *place;
+    if (!copies)
         return clv_fail_nomem(err, WHAT);
+    CLV_TRY(clv_plan_places(plan, arena, &place, err));
     const group_maker maker = { plan, place, arena };
-    for (int32_t k = 0; k < plan->copy_devices; k++)
-        place[plan->copy_device[k]] = k;
     for (int32_t m = 0; m < plan->n_meshes; m++) {
         const int32_t *device = plan->mesh_device + m * n;
         CLV_TRY(make_copies(&maker, device, n, &copies[device[0]], err));

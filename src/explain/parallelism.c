@@ -1,7 +1,7 @@
 #include "explain/parallelism.h"
 
 #include "explain/experts.h"
-#include "graph/constant.h"
+#include "explain/weighted_ops.h"
 #include "graph/ops.h"
 
 /* In the order of the list that people get. */
@@ -87,11 +87,7 @@ static bool is_weight(const counter *c, clv_tensor t)
     return clv_is_constant(c->of->graph, c->constant, t);
 }
 
-static int32_t rank_of(const counter *c, clv_tensor t)
-{
-    const clv_type *type = t.i >= 0 ? &c->of->types->of[t.i] : NULL;
-    return type && type->kind == CLV_TYPE_TENSOR ? type->rank : CLV_RANK_UNKNOWN;
-}
+static int32_t rank_of(const counter *c, clv_tensor t) { return clv_tensor_rank(c->of->types, t); }
 
 static clv_dim dim_of(const counter *c, clv_tensor t, int32_t dim)
 {
@@ -107,27 +103,6 @@ static const clv_layout *need_of(const counter *c, const clv_op_info *op, int32_
 static int32_t split_of(const counter *c, const clv_op_info *op, int32_t k)
 {
     return need_of(c, op, k)->dim[c->axis];
-}
-
-/* The weight that an operator contracts with, by input; -1: none. Biases come after it. */
-static int32_t weight_input(const counter *c, const clv_op_info *op)
-{
-    for (int32_t k = 0; k < clv_op_n_explicit(op); k++) {
-        clv_tensor t = clv_op_input(c->of->graph, op, k);
-        if (is_weight(c, t) && rank_of(c, t) >= MATRIX_RANK)
-            return k;
-    }
-    return -1;
-}
-
-static int32_t data_input(const counter *c, const clv_op_info *op)
-{
-    for (int32_t k = 0; k < clv_op_n_explicit(op); k++) {
-        clv_tensor t = clv_op_input(c->of->graph, op, k);
-        if (t.i >= 0 && !is_weight(c, t))
-            return k;
-    }
-    return -1;
 }
 
 typedef enum { NO_PART, BATCH_PART, SEQUENCE_PART } part;
@@ -209,7 +184,7 @@ static void count_matmul(counter *c, int32_t i, int32_t k)
     const clv_graph *g = c->of->graph;
     const clv_op_info *op = &g->ops[i];
     clv_tensor w = clv_op_input(g, op, k), y = clv_op_output(g, op, 0);
-    int32_t data = data_input(c, op), of_weight = split_of(c, op, k);
+    int32_t data = clv_data_input(c->of->graph, c->constant, op), of_weight = split_of(c, op, k);
     int32_t out = c->of->made[op->first_out].dim[c->axis];
 
     if (data < 0)
@@ -270,7 +245,7 @@ static void count_operator(counter *c, int32_t i)
     int32_t dim = split_of(c, op, 0), rank = rank_of(c, clv_op_input(c->of->graph, op, 0));
     switch (class_of(op)) {
     case CONTRACTION: {
-        int32_t weight = weight_input(c, op);
+        int32_t weight = clv_weight_input(c->of->types, c->constant, op);
         if (weight >= 0)
             count_matmul(c, i, weight);
         else
@@ -377,29 +352,14 @@ static clv_status find_tables(counter *c, clv_arena *arena, clv_error *err)
     for (int32_t i = 0; i < g->n_ops; i++) {
         const clv_op_info *op = &g->ops[i];
         clv_tensor t = op->n_in > 1 ? table_of(c, op) : CLV_NO_TENSOR;
-        c->n_matmuls += !c->constant[i] && class_of(op) == CONTRACTION && weight_input(c, op) >= 0;
+        c->n_matmuls += !c->constant[i] && class_of(op) == CONTRACTION &&
+                        clv_weight_input(c->of->types, c->constant, op) >= 0;
         if (t.i < 0 || seen[t.i])
             continue;
         seen[t.i] = true;
         c->rows[c->n_tables++] = dim_of(c, t, 0);
     }
     return CLV_OK;
-}
-
-/* Of inputs with a batch, that is with two dimensions at least. */
-static bool has_batch_of_one(const counter *c)
-{
-    const clv_graph *g = c->of->graph;
-    bool any = false;
-
-    for (int32_t i = 0; i < g->n_inputs; i++) {
-        if (rank_of(c, g->inputs[i]) < 2)
-            continue;
-        if (dim_of(c, g->inputs[i], 0) != 1)
-            return false;
-        any = true;
-    }
-    return any;
 }
 
 /* Into n[]: some kinds take more than one operator to be true. */
@@ -448,7 +408,7 @@ clv_status clv_find_parallelism(const clv_plan_layouts *layouts, clv_arena *aren
     CLV_TRY(clv_experts_find(layouts->graph, layouts->types, constant, arena, &c.experts, err));
     CLV_TRY(find_tables(&c, arena, err));
     CLV_TRY(find_last(&c, arena, err));
-    c.flat_is_sequence = has_batch_of_one(&c);
+    c.flat_is_sequence = clv_has_batch_of_one(layouts->types);
     for (int32_t a = 0; a < layouts->mesh.n_axes; a++) {
         if (layouts->mesh.size[a] < 2)
             continue;

@@ -4,55 +4,29 @@
 
 #include "cost/shard_choices.h"
 #include "explain/experts.h"
+#include "explain/weighted_ops.h"
 #include "graph/constant.h"
 
 typedef struct clv_role_op {
     clv_op op;
-    int16_t weight, data; /* inputs */
-    int16_t data_rank;
+    int32_t weight, data; /* inputs */
+    int32_t data_rank;
     bool stacked;      /* slice k of the weight is expert k's */
     bool is_recurrent; /* the batch is dimension 1, behind the sequence */
 } clv_role_op;
 
 /* -- the operators -- */
 
-static int32_t rank_of(const clv_types *types, clv_tensor t)
-{
-    const clv_type *type = t.i >= 0 ? &types->of[t.i] : NULL;
-    return type && type->kind == CLV_TYPE_TENSOR ? type->rank : CLV_RANK_UNKNOWN;
-}
-
-/* False: it has no weight of two dimensions or more, or reads nothing else. */
+/* False: it has no weight, or reads nothing else. */
 static bool find_operands(const clv_types *types, const bool *constant, const clv_op_info *op,
                           clv_role_op *ret)
 {
-    ret->weight = ret->data = -1;
-    for (int32_t k = 0; k < clv_op_n_explicit(op) && k < INT16_MAX; k++) {
-        clv_tensor t = clv_op_input(types->graph, op, k);
-        bool is_weight = t.i >= 0 && clv_is_constant(types->graph, constant, t);
-        if (is_weight && ret->weight < 0 && rank_of(types, t) >= 2)
-            ret->weight = (int16_t)k;
-        if (t.i >= 0 && !is_weight && ret->data < 0) {
-            ret->data = (int16_t)k;
-            ret->data_rank = (int16_t)rank_of(types, t);
-        }
-    }
-    return ret->weight >= 0 && ret->data >= 0;
-}
-
-/* Of inputs with a batch, that is with two dimensions at least. */
-static bool has_batch_of_one(const clv_types *types)
-{
-    const clv_graph *g = types->graph;
-    bool any = false;
-    for (int32_t i = 0; i < g->n_inputs; i++) {
-        if (rank_of(types, g->inputs[i]) < 2)
-            continue;
-        if (types->of[g->inputs[i].i].dims[0] != 1)
-            return false;
-        any = true;
-    }
-    return any;
+    ret->weight = clv_weight_input(types, constant, op);
+    ret->data = clv_data_input(types->graph, constant, op);
+    if (ret->weight < 0 || ret->data < 0)
+        return false;
+    ret->data_rank = clv_tensor_rank(types, clv_op_input(types->graph, op, ret->data));
+    return true;
 }
 
 clv_status clv_role_ops_find(const clv_costs *costs, const clv_types *types, clv_arena *arena,
@@ -66,7 +40,7 @@ clv_status clv_role_ops_find(const clv_costs *costs, const clv_types *types, clv
         return clv_fail_nomem(err, "roles of mesh axes");
     CLV_TRY(clv_constant_ops(g, arena, &constant, err));
     CLV_TRY(clv_experts_find(g, types, constant, arena, &experts, err));
-    *ret = (clv_role_ops){ .at = all, .flat_is_sequence = has_batch_of_one(types) };
+    *ret = (clv_role_ops){ .at = all, .flat_is_sequence = clv_has_batch_of_one(types) };
     for (int32_t i = 0; i < g->n_ops; i++) {
         clv_role_op *one = &all[ret->n];
         if (constant[i] || costs->of[i].matmul_flops <= 0 ||
@@ -136,11 +110,15 @@ void clv_axis_roles_of(const clv_shard_problem *problem, const int32_t *solution
 
 /* -- names -- */
 
-static const char *const names[CLV_N_ROLES][2] = { { "rep", "rep-outer" },
-                                                   { "dp", "dp-outer" },
-                                                   { "cp", "cp-outer" },
-                                                   { "tp", "tp-outer" },
-                                                   { "ep", "ep-outer" } };
+static const struct {
+    const char *form, *axis, *outer_axis;
+} names[CLV_N_ROLES] = { { "REP", "rep", "rep-outer" },
+                         { "DP", "dp", "dp-outer" },
+                         { "CP", "cp", "cp-outer" },
+                         { "TP", "tp", "tp-outer" },
+                         { "EP", "ep", "ep-outer" } };
+
+const char *clv_axis_role_form(clv_axis_role role) { return names[role].form; }
 
 /* Does an inner axis have the same role? */
 static bool is_outer(const clv_axis_role *roles, int32_t n_axes, int32_t axis)
@@ -159,6 +137,7 @@ void clv_axis_roles_name(const clv_axis_role roles[static CLV_MESH_AXES_MAX], cl
             same_outside |= roles[b] == roles[a];
         if (same_outside && is_outer(roles, io->n_axes, a))
             continue; /* the middle one of three */
-        io->name[a] = names[roles[a]][is_outer(roles, io->n_axes, a)];
+        io->name[a] =
+            is_outer(roles, io->n_axes, a) ? names[roles[a]].outer_axis : names[roles[a]].axis;
     }
 }

@@ -36,6 +36,9 @@ clv_status clv_role_ops_find(const clv_costs *costs, const clv_types *types, clv
 void clv_axis_roles_of(const clv_shard_problem *problem, const int32_t *solution,
                        const clv_role_ops *ops, clv_axis_role ret[static CLV_MESH_AXES_MAX]);
 
+/* "TP", as a part of the name of a form. */
+const char *clv_axis_role_form(clv_axis_role role);
+
 /* Names of axes that say what they do, where the form has none of its own: of two that do the same
  * the outer one is "tp-outer". Axes without a role keep theirs where no other has it, else they are
  * "rep" and "rep-outer". The names are constants. */

@@ -32,11 +32,11 @@ static clv_status merge(clv_joint *j, const clv_mesh_candidate *c, clv_error *er
             *err = c->error;
         return c->status;
     }
-    if (c->refused && j->refused.status == CLV_OK)
+    if (c->on.refused && j->refused.status == CLV_OK)
         j->refused = c->error;
-    j->unlike |= c->unlike;
-    if (c->constraints && c->constraints->conflict && !j->conflict) {
-        j->conflict = clv_arena_printf(j->arena, "%s", c->constraints->conflict);
+    j->unlike |= c->on.unlike;
+    if (c->on.constraints && c->on.constraints->conflict && !j->conflict) {
+        j->conflict = clv_arena_printf(j->arena, "%s", c->on.constraints->conflict);
         if (!j->conflict)
             return clv_fail_nomem(err, "rules on tensors");
     }
@@ -110,14 +110,6 @@ static int compare_floors(const void *a, const void *b)
     return order ? order : (x->place > y->place) - (x->place < y->place);
 }
 
-static bool has_same_mesh(const clv_joint_form *a, const clv_joint_form *b)
-{
-    bool same = a->mesh.n_axes == b->mesh.n_axes;
-    for (int32_t i = 0; same && i < a->mesh.n_axes; i++)
-        same = a->mesh.size[i] == b->mesh.size[i];
-    return same;
-}
-
 /* The floors of all forms, mesh by mesh. */
 static clv_status find_floors(clv_joint *j, clv_int128 *ret, clv_error *err)
 {
@@ -126,7 +118,7 @@ static clv_status find_floors(clv_joint *j, clv_int128 *ret, clv_error *err)
         int32_t n = 0;
         for (; n < BOUNDS_AT_ONCE && i < j->n_forms; n++) {
             int32_t first = i;
-            while (i < j->n_forms && has_same_mesh(&j->forms[first], &j->forms[i]))
+            while (i < j->n_forms && clv_joint_same_mesh(&j->forms[first], &j->forms[i]))
                 i++;
             c[n] = (clv_mesh_candidate){ .j = j,
                                          .form = j->forms[first],
@@ -247,7 +239,7 @@ static bool is_open(const clv_joint *j, const ranked *r)
     const clv_joint_found *best = clv_joint_best_fit(j);
     return r->bounded && (clv_request_leaves_search(j->req) || j->any_will_do) &&
            !(best && r->bound_ns >= best->score.ns) &&
-           clv_strategies_may_be_few(j->analysis->types, clv_mesh_candidate_stages(j, &r->form)) &&
+           clv_strategies_may_be_few(j->analysis->types, clv_joint_stages(j, &r->form)) &&
            !is_enough(j) && !clv_joint_time_is_up(j);
 }
 

@@ -43,8 +43,7 @@ static int64_t objective_of(const clv_joint *j, const clv_joint_found *f)
     return f->score.ns;
 }
 
-/* What plans differ by, the most important first: by how much, and in which words one that
- * is chosen for it is better. */
+/* What plans differ by, the most important first, and by how much. */
 typedef enum { EXACTLY, OF_ITSELF, OF_CAPACITY } tolerance;
 
 typedef struct {
@@ -87,19 +86,6 @@ static void filter(const clv_joint *j, const criterion *by, const clv_joint_foun
     *io_n = n;
 }
 
-/* The criterion that leaves one, counted from 0, into *ret_by. */
-static const clv_joint_found *choose(const clv_joint *j, const clv_joint_found **at, int32_t n,
-                                     int32_t *ret_by)
-{
-    *ret_by = 0;
-    for (int32_t k = 0; k < N_CRITERIA && n > 1; k++) {
-        int32_t before = n;
-        filter(j, &criteria[k], at, &n);
-        *ret_by = n < before ? k : *ret_by;
-    }
-    return at[0];
-}
-
 /* Does each axis of its mesh do something? Else the same is done with fewer devices. */
 static bool uses_all_axes(const clv_joint *j, const clv_joint_found *f)
 {
@@ -122,9 +108,11 @@ static const clv_joint_found **list_fitting(const clv_joint *j, bool all, int32_
 
 const clv_joint_found *clv_joint_choose(const clv_joint *j)
 {
-    int32_t n, by;
+    int32_t n;
     const clv_joint_found **at = list_fitting(j, true, &n);
-    return at && n > 0 ? choose(j, at, n, &by) : clv_joint_best(j);
+    for (int32_t k = 0; at && k < N_CRITERIA && n > 1; k++)
+        filter(j, &criteria[k], at, &n);
+    return at && n > 0 ? at[0] : clv_joint_best(j);
 }
 
 /* -- names -- */
@@ -132,14 +120,14 @@ const clv_joint_found *clv_joint_choose(const clv_joint *j)
 /* Two axes that do the same are one, and their order is that of the roles. */
 static const char *mesh_name(const clv_joint_found *f, clv_arena *arena)
 {
-    static const char *const words[CLV_N_ROLES] = { "REP", "DP", "CP", "TP", "EP" };
     const char *text = "";
     for (int32_t r = 0; text && r < CLV_N_ROLES; r++) {
         int32_t size = 1;
         for (int32_t a = 0; a < f->form.mesh.n_axes; a++)
             size *= (int32_t)f->roles[a] == r ? f->form.mesh.size[a] : 1;
         if (size > 1)
-            text = clv_arena_printf(arena, "%s%s%s%d", text, *text ? "x" : "", words[r], (int)size);
+            text = clv_arena_printf(arena, "%s%s%s%d", text, *text ? "x" : "",
+                                    clv_axis_role_form((clv_axis_role)r), (int)size);
     }
     return text;
 }

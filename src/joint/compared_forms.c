@@ -1,7 +1,6 @@
 #include "joint/compared_forms.h"
 
 #include "joint/candidate_search.h"
-#include "joint/mesh_candidate.h"
 
 /* A lean plan is tried where a device holds so much of what it can, and all together so many times
  * the weights. */
@@ -18,7 +17,7 @@ typedef struct {
 static bool is_like(const clv_joint *j, const clv_joint_form *a, const clv_joint_form *b)
 {
     return a->groups == b->groups && a->lean == b->lean &&
-           clv_mesh_candidate_stages(j, a) == clv_mesh_candidate_stages(j, b);
+           clv_joint_stages(j, a) == clv_joint_stages(j, b);
 }
 
 bool clv_joint_has_outline(const clv_joint *j, const clv_joint_form *form)

@@ -110,7 +110,7 @@ static clv_status no_form(const clv_joint *j, clv_error *err)
         return clv_fail(err, CLV_EUSAGE,
                         "tensors are to be split, but no mesh of two devices or more goes into %d",
                         (int)n);
-    int32_t stages = clv_mesh_candidate_stages(j, &j->forms[0]);
+    int32_t stages = clv_joint_stages(j, &j->forms[0]);
     if (j->unlike && j->req->mesh)
         return clv_fail(err, CLV_EUSAGE,
                         "mesh '%s': the devices of %d stages would not be alike, in kind or links",
@@ -235,7 +235,7 @@ static clv_status make_plan(clv_joint *j, const clv_joint_found *found, clv_plan
         *kept = (clv_mesh_candidate){ .j = j, .arena = j->arena, .form = found->form, .jobs = 1 };
         CLV_TRY(clv_mesh_candidate_remake(kept, found, err));
     }
-    j->idle = kept->constraints ? kept->constraints->idle : NULL;
+    j->idle = kept->on.constraints ? kept->on.constraints->idle : NULL;
     return clv_joint_whole_plan(j, kept, found, ret, err);
 }
 

@@ -1,7 +1,7 @@
 #include "joint/joint_forms.h"
 
 #include "graph/backward.h"
-#include "joint/mesh_candidate.h"
+#include "joint/mesh_open.h"
 #include "rules/mesh_rules.h"
 
 #define MESH_AXES_TRIED 2 /* of shapes not given: a third axis finds little and costs much */
@@ -165,7 +165,7 @@ static clv_status add_given(clv_joint *j, clv_error *err)
     CLV_TRY(clv_mesh_make(&shape, j->cluster, (clv_mesh_devices){ j->levels.order, 1 }, j->arena,
                           &single, err));
     j->whole = true;
-    return clv_mesh_candidate_constraints(j, j->factors, single, j->arena, &constraints, err);
+    return clv_mesh_open_constraints(j, j->factors, single, j->arena, &constraints, err);
 }
 
 /* -- all meshes -- */

@@ -4,11 +4,27 @@
 
 #include "base/clock.h"
 
+bool clv_joint_same_mesh(const clv_joint_form *a, const clv_joint_form *b)
+{
+    bool same = a->mesh.n_axes == b->mesh.n_axes;
+    for (int32_t i = 0; same && i < a->mesh.n_axes; i++)
+        same = a->mesh.size[i] == b->mesh.size[i];
+    return same;
+}
+
 /* -- groups -- */
 
 int32_t clv_joint_group_devices(const clv_joint *j, int32_t groups)
 {
     return j->cluster->n_devices / groups;
+}
+
+int32_t clv_joint_stages(const clv_joint *j, const clv_joint_form *form)
+{
+    int32_t n = 1;
+    for (int32_t a = 0; a < form->mesh.n_axes; a++)
+        n *= form->mesh.size[a];
+    return clv_joint_group_devices(j, form->groups) / n;
 }
 
 int32_t clv_joint_copies(const clv_joint *j, int32_t groups)
@@ -83,10 +99,7 @@ clv_plan_facts clv_joint_facts(const clv_joint *j, int32_t groups, int32_t per_m
 
 static bool is_same_form(const clv_joint_form *a, const clv_joint_form *b)
 {
-    bool same = a->groups == b->groups && a->lean == b->lean && a->mesh.n_axes == b->mesh.n_axes;
-    for (int32_t i = 0; same && i < a->mesh.n_axes; i++)
-        same = a->mesh.size[i] == b->mesh.size[i];
-    return same;
+    return a->groups == b->groups && a->lean == b->lean && clv_joint_same_mesh(a, b);
 }
 
 clv_status clv_joint_take(clv_joint *j, const clv_joint_found *plan, clv_error *err)

@@ -87,10 +87,15 @@ typedef struct {
     const bool *idle;     /* by rule, of the best plan: it binds nothing; NULL: none is so */
 } clv_joint;
 
+/* The same axes, whatever their names. */
+bool clv_joint_same_mesh(const clv_joint_form *a, const clv_joint_form *b);
+
 /* -- groups of devices -- */
 
-/* How many devices a group has, and how many copies of a plan for one there are. */
+/* How many devices a group has, how many stages of a form, and how many copies of a plan for one
+ * there are. */
 int32_t clv_joint_group_devices(const clv_joint *j, int32_t groups);
+int32_t clv_joint_stages(const clv_joint *j, const clv_joint_form *form);
 int32_t clv_joint_copies(const clv_joint *j, int32_t groups);
 
 /* What the objective is of all copies, with what the host does for each run, where one takes ns

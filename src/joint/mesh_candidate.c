@@ -6,9 +6,7 @@
 #include "cost/shard_parted_problem.h"
 #include "cost/shard_path_bound.h"
 #include "joint/strategy_enumeration.h"
-#include "lower/stage_cluster.h"
 #include "problem/intra_op_forest.h"
-#include "sharding/refine_uneven.h"
 #include "stages/stages.h"
 
 #define MEMORY_ROUNDS    4     /* choices are made anew for less memory so often */
@@ -31,83 +29,17 @@
 
 /* -- opening -- */
 
-/* Stages are of one kind and joined alike inside, or what is found for the first is not true of the
- * others. */
-static bool stages_are_alike(const clv_mesh_candidate *c)
-{
-    const int32_t *order = c->j->levels.order;
-    int32_t n = c->mesh->n_devices;
-    for (int32_t s = 1; s < c->n_stages; s++)
-        if (!clv_cluster_groups_alike(c->j->cluster, order, order + s * n, n))
-            return false;
-    return true;
-}
-
-clv_status clv_mesh_candidate_constraints(const clv_joint *j, const clv_factors *factors,
-                                          const clv_mesh *mesh, clv_arena *arena,
-                                          clv_tensor_constraints **ret, clv_error *err)
-{
-    *ret = NULL;
-    if (j->without_tensor_rules ||
-        (!j->req->data_parallel && !clv_tensor_constraints_asked(&j->rules)))
-        return CLV_OK;
-    clv_split_model model = { j->analysis->types, factors, mesh };
-    return clv_tensor_constraints_make(&j->rules, j->req->data_parallel, &model, arena, ret, err);
-}
-
-int32_t clv_mesh_candidate_stages(const clv_joint *j, const clv_joint_form *form)
-{
-    int32_t n = 1;
-    for (int32_t a = 0; a < form->mesh.n_axes; a++)
-        n *= form->mesh.size[a];
-    return clv_joint_group_devices(j, form->groups) / n;
-}
-
-/* Mesh and its communication: the same however many groups and stages there are. */
-static clv_status make_mesh(clv_mesh_candidate *c, clv_error *err)
-{
-    const clv_joint *j = c->j;
-    clv_comm_options comm = { .overlap = j->req->overlap, .measured = j->measured };
-    int32_t n = clv_joint_group_devices(j, c->form.groups) / clv_mesh_candidate_stages(j, &c->form);
-    CLV_TRY(clv_mesh_make(&c->form.mesh, j->cluster, (clv_mesh_devices){ j->levels.order, n },
-                          c->arena, &c->mesh, err));
-    CLV_TRY(clv_resharder_new(c->mesh, j->cluster, &comm, c->arena, &c->resharder, err));
-    return clv_factors_for_mesh(j->analysis->types, j->factors, c->mesh, c->arena, &c->factors,
-                                err);
-}
-
-/* The cluster of meshes of a group. */
-static clv_status make_stages(clv_mesh_candidate *c, clv_error *err)
-{
-    const clv_joint *j = c->j;
-    const clv_mesh_devices group = { j->levels.order, clv_joint_group_devices(j, c->form.groups) };
-    c->n_stages = clv_mesh_candidate_stages(j, &c->form);
-    CLV_TRY(
-        clv_stage_cluster_make(j->cluster, group, c->mesh->n_devices, c->arena, &c->stages, err));
-    c->unlike = c->excluded = !stages_are_alike(c);
-    return CLV_OK;
-}
-
-/* Can a mesh of its form be used at all? Else it is excluded. */
 static clv_status open_mesh(clv_mesh_candidate *c, clv_error *err)
 {
     if (!c->arena)
         c->arena = clv_arena_new(clv_arena_alloc(c->j->arena), 0);
-    if (!c->arena)
-        return clv_fail_nomem(err, "a form of mesh");
-    CLV_TRY(make_mesh(c, err));
-    clv_status status =
-        clv_mesh_candidate_constraints(c->j, c->factors, c->mesh, c->arena, &c->constraints, err);
-    c->refused = status == CLV_EFORMAT && !c->j->req->mesh; /* other shapes may do */
-    c->excluded = c->refused || (c->constraints && c->constraints->conflict);
-    return c->excluded ? CLV_OK : status;
+    return c->arena ? clv_mesh_open(c->j, &c->form, c->arena, &c->on, err)
+                    : clv_fail_nomem(err, "a form of mesh");
 }
 
-/* And with so many stages? */
-static clv_status open_candidate(clv_mesh_candidate *c, clv_error *err)
+static clv_status open_stages(clv_mesh_candidate *c, clv_error *err)
 {
-    CLV_TRY(open_mesh(c, err));
-    return c->excluded ? CLV_OK : make_stages(c, err);
+    return c->on.excluded ? CLV_OK : clv_mesh_open_stages(c->j, &c->form, c->arena, &c->on, err);
 }
 
 /* -- choices within a limit on memory -- */
@@ -115,8 +47,8 @@ static clv_status open_candidate(clv_mesh_candidate *c, clv_error *err)
 /* What all stages together have. */
 static int64_t memory_of_stages(const clv_mesh_candidate *c)
 {
-    int64_t least = clv_stage_capacity(c->stages);
-    return least < INT64_MAX / c->n_stages ? least * c->n_stages : INT64_MAX;
+    int64_t least = clv_stage_capacity(c->on.stages);
+    return least < INT64_MAX / c->on.n_stages ? least * c->on.n_stages : INT64_MAX;
 }
 
 /* What strategies may take: of lean ones, so much more than weights and inputs that are all split.
@@ -133,7 +65,7 @@ static int64_t limit_of(const clv_mesh_candidate *c)
         int64_t bytes = types->bytes[types->graph->inputs[i].i];
         held += bytes > 0 ? (double)bytes : 0;
     }
-    held *= LEAN_TIMES / c->mesh->n_devices;
+    held *= LEAN_TIMES / c->on.mesh->n_devices;
     return held < (double)most ? (int64_t)held : most;
 }
 
@@ -144,18 +76,18 @@ static clv_status build_tables(clv_mesh_candidate *c, clv_error *err)
     if (c->tables)
         return CLV_OK;
     c->classes = j->classes;
-    if (c->factors != j->factors)
-        CLV_TRY(clv_op_classes_make(j->analysis->types, c->factors, j->analysis->costs, c->arena,
+    if (c->on.factors != j->factors)
+        CLV_TRY(clv_op_classes_make(j->analysis->types, c->on.factors, j->analysis->costs, c->arena,
                                     &c->classes, err));
     clv_shard_space space = { .types = j->analysis->types,
-                              .factors = c->factors,
+                              .factors = c->on.factors,
                               .costs = j->analysis->costs,
                               .classes = &c->classes,
                               .cluster = j->cluster,
-                              .mesh = c->mesh,
-                              .resharder = c->resharder,
-                              .filter = c->constraints && c->constraints->any
-                                            ? &c->constraints->filter
+                              .mesh = c->on.mesh,
+                              .resharder = c->on.resharder,
+                              .filter = c->on.constraints && c->on.constraints->any
+                                            ? &c->on.constraints->filter
                                             : NULL };
     return clv_shard_tables_new(&space, c->arena, &c->tables, err);
 }
@@ -186,7 +118,7 @@ static int64_t of_no_use_ns(const clv_mesh_candidate *c)
 /* A bound of the strategy problem from which on no plan beats the best; 0: there is no plan. */
 static clv_int128 enough_of(const clv_mesh_candidate *c)
 {
-    clv_int128 best = of_no_use_ns(c), dealt_out = best * c->n_stages;
+    clv_int128 best = of_no_use_ns(c), dealt_out = best * c->on.n_stages;
     if (best >= INT64_MAX)
         return 0;
     return c->saved >= 0 && best + c->saved < dealt_out ? best + c->saved : dealt_out;
@@ -241,9 +173,9 @@ static clv_status find_floor(clv_mesh_candidate *c, clv_error *err)
         return CLV_OK;
     CLV_TRY(build_tables(c, err));
     CLV_TRY(clv_shard_least(c->tables, &least, err));
-    least = (least + c->n_stages - 1) / c->n_stages;
+    least = (least + c->on.n_stages - 1) / c->on.n_stages;
     if (c->j->path)
-        CLV_TRY(clv_shard_path_bound_ns(c->tables, c->j->path, c->n_stages, &path, err));
+        CLV_TRY(clv_shard_path_bound_ns(c->tables, c->j->path, c->on.n_stages, &path, err));
     c->floor = path > least ? path : least;
     return CLV_OK;
 }
@@ -254,29 +186,29 @@ static bool is_beaten(const clv_mesh_candidate *c, clv_int128 bound_ns)
 }
 
 /* What the forest says, dealt out to the stages. */
-static clv_status raise_to_share(clv_mesh_candidate *c)
+static void raise_to_share(clv_mesh_candidate *c)
 {
-    clv_int128 share = (c->forest + c->n_stages - 1) / c->n_stages;
+    clv_int128 share = (c->forest + c->on.n_stages - 1) / c->on.n_stages;
     c->floor = share > c->floor ? share : c->floor;
-    return CLV_OK;
 }
 
 /* Of one form, its mesh is open. */
 static clv_status bound_form(clv_mesh_candidate *c, clv_error *err)
 {
     c->floor = 0;
-    CLV_TRY(make_stages(c, err));
-    if (c->excluded)
+    CLV_TRY(clv_mesh_open_stages(c->j, &c->form, c->arena, &c->on, err));
+    if (c->on.excluded)
         return CLV_OK;
     CLV_TRY(find_floor(c, err));
-    if (is_beaten(c, c->floor) || (c->j->path && (c->n_stages > 1 || c->form.groups > 1)))
+    if (is_beaten(c, c->floor) || (c->j->path && (c->on.n_stages > 1 || c->form.groups > 1)))
         return CLV_OK; /* of several stages a path says more of latency than a share of the sum, and
                           with fewer devices there is mostly no need to know more */
-    if (c->problem)    /* of the form with most memory: none needs more than that */
-        return raise_to_share(c);
-    CLV_TRY(build_problem(c, memory_of_stages(c), err));
-    CLV_TRY(clv_intra_op_forest(c->problem->problem, c->arena, &c->forest, err));
-    return raise_to_share(c);
+    if (!c->problem) { /* else that of the form with most memory: none needs more */
+        CLV_TRY(build_problem(c, memory_of_stages(c), err));
+        CLV_TRY(clv_intra_op_forest(c->problem->problem, c->arena, &c->forest, err));
+    }
+    raise_to_share(c);
+    return CLV_OK;
 }
 
 clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, const clv_joint_form *forms, int32_t n,
@@ -284,15 +216,15 @@ clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, const clv_joint_form 
 {
     c->form = forms[0];
     CLV_TRY(open_mesh(c, err));
-    bool none = c->excluded, unlike = false;
+    bool none = c->on.excluded, unlike = false;
     for (int32_t i = 0; i < n; i++) {
         c->form = forms[i];
         if (!none)
             CLV_TRY(bound_form(c, err));
-        ret[i] = c->excluded ? CLV_EXCLUDED : c->floor;
-        unlike |= c->unlike;
+        ret[i] = c->on.excluded ? CLV_EXCLUDED : c->floor;
+        unlike |= c->on.unlike;
     }
-    c->unlike = unlike;
+    c->on.unlike = unlike;
     return CLV_OK;
 }
 
@@ -300,11 +232,12 @@ clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, const clv_joint_form 
 static clv_status raise_floor(clv_mesh_candidate *c, clv_error *err)
 {
     clv_pipeline_bound pipeline;
-    if (c->n_stages == 1 || !c->j->path) {
+    if (c->on.n_stages == 1 || !c->j->path) {
         CLV_TRY(clv_intra_op_forest(c->problem->problem, c->arena, &c->forest, err));
-        return raise_to_share(c);
+        raise_to_share(c);
+        return CLV_OK;
     }
-    const clv_pipeline_stages stages = { c->n_stages, c->stages };
+    const clv_pipeline_stages stages = { c->on.n_stages, c->on.stages };
     CLV_TRY(clv_shard_pipeline_bound_ns(c->problem, c->j->path, &stages, c->arena, &pipeline, err));
     c->parted = pipeline.parted;
     c->floor = pipeline.ns > c->floor ? pipeline.ns : c->floor;
@@ -322,9 +255,9 @@ static clv_status make_units(const clv_mesh_candidate *c, clv_arena *arena, clv_
     const clv_costs *costs = c->local->costs;
     const clv_shard_path *path;
     CLV_TRY(clv_subgraphs_build(costs, true, arena, ret, err));
-    if (c->n_stages == 1 || !c->j->path || c->j->path->n_beside == 0)
+    if (c->on.n_stages == 1 || !c->j->path || c->j->path->n_beside == 0)
         return CLV_OK;
-    CLV_TRY(clv_shard_path_find(costs, clv_device_kind_of(c->stages, 0), arena, &path, err));
+    CLV_TRY(clv_shard_path_find(costs, clv_device_kind_of(c->on.stages, 0), arena, &path, err));
     int32_t n = costs->graph->n_ops, *mark = CLV_NEW_ARRAY(arena, int32_t, n);
     if (!mark)
         return clv_fail_nomem(err, "units of a mesh");
@@ -342,7 +275,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     clv_request req = *j->req;
     clv_inference inference = *j->analysis->inference;
     const clv_sharded_model sharded = { j->req->model, j->analysis->costs, c->problem, solution,
-                                        c->resharder };
+                                        c->on.resharder };
     CLV_TRY(clv_local_model_make(&sharded, arena, &c->local, err));
     clv_analysis analysis = { .inference = &inference,
                               .costs = c->local->costs,
@@ -352,10 +285,10 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     inference.n_conflicts = 0;
     CLV_TRY(make_units(c, arena, &analysis.units, err));
     req.model = c->local->model;
-    req.cluster = c->stages;
-    req.devices = j->req->devices || j->req->stages ? c->n_stages : 0;
-    req.max_share = c->mesh->n_devices; /* rules on tensors are met already */
-    req.memory_bytes = 0;               /* the cluster has it */
+    req.cluster = c->on.stages;
+    req.devices = j->req->devices || j->req->stages ? c->on.n_stages : 0;
+    req.max_share = c->on.mesh->n_devices; /* rules on tensors are met already */
+    req.memory_bytes = 0;                  /* the cluster has it */
     req.terse = true;
     req.jobs = c->jobs;
     req.search.enough_ns = enough_ns;
@@ -368,7 +301,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     return clv_stages_plan(&req, &analysis, arena, ret, err);
 }
 
-/* Not local model and cut, which may be scratch. */
+/* Not local model and cut, which may be scratch: see keep_all(). */
 static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes,
                                  const int32_t *solution, const clv_plan *cut, bool *ret_is_better,
                                  clv_error *err)
@@ -379,7 +312,7 @@ static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes,
         return CLV_OK;
     c->any = true;
     c->best = made;
-    c->facts = clv_joint_facts(c->j, c->form.groups, c->mesh->n_devices, cut);
+    c->facts = clv_joint_facts(c->j, c->form.groups, c->on.mesh->n_devices, cut);
     for (int32_t i = 0; i < c->local->n_communications; i++)
         c->facts.collectives += clv_step_sends(c->local->communications[i].step.kind);
     clv_axis_roles_of(c->problem, solution, &c->j->role_ops, c->roles);
@@ -393,12 +326,23 @@ static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes,
     return CLV_OK;
 }
 
+/* The same where local model and cut live as long as the candidate. */
+static clv_status keep_all(clv_mesh_candidate *c, int64_t limit_bytes, const int32_t *solution,
+                           clv_plan *cut, clv_error *err)
+{
+    bool is_better;
+    CLV_TRY(keep_if_better(c, limit_bytes, solution, cut, &is_better, err));
+    c->best_local = is_better ? c->local : c->best_local;
+    c->best_cut = is_better ? cut : c->best_cut;
+    return CLV_OK;
+}
+
 /* For how much memory choices are made after a plan lacked some: for that much less, and less than
  * they took, or they would be the same again. */
 static int64_t next_limit(const clv_mesh_candidate *c, int64_t limit_bytes, int64_t lack_bytes)
 {
     clv_int128 used = c->strategy.value.peak;
-    if (__builtin_mul_overflow(lack_bytes, (int64_t)c->n_stages, &lack_bytes))
+    if (__builtin_mul_overflow(lack_bytes, (int64_t)c->on.n_stages, &lack_bytes))
         return 0;
     return (used <= limit_bytes - lack_bytes ? (int64_t)used : limit_bytes) - lack_bytes;
 }
@@ -409,11 +353,8 @@ static clv_status cut_for_memory(clv_mesh_candidate *c, int64_t limit_bytes, clv
 {
     for (int32_t round = 0; c->strategy.solve.found; round++) {
         clv_plan *cut;
-        bool is_better;
         CLV_TRY(cut_into_stages(c, c->strategy.solve.solution, 0, c->arena, &cut, err));
-        CLV_TRY(keep_if_better(c, limit_bytes, c->strategy.solve.solution, cut, &is_better, err));
-        c->best_local = is_better ? c->local : c->best_local;
-        c->best_cut = is_better ? cut : c->best_cut;
+        CLV_TRY(keep_all(c, limit_bytes, c->strategy.solve.solution, cut, err));
         if (cut->outcome != CLV_OOM || round + 1 == MEMORY_ROUNDS)
             break;
         limit_bytes = next_limit(c, limit_bytes, cut->short_bytes << round);
@@ -442,7 +383,6 @@ static clv_status cut_shared(clv_mesh_candidate *c, int64_t limit_bytes, clv_err
     clv_shard_problem *shared;
     clv_intra_op_result made;
     clv_plan *cut;
-    bool is_better;
     if (c->parted.n == 0)
         return CLV_OK;
     CLV_TRY(clv_shard_parted_problem(c->problem, &c->parted, c->arena, &shared, err));
@@ -452,10 +392,7 @@ static clv_status cut_shared(clv_mesh_candidate *c, int64_t limit_bytes, clv_err
     if (!made.solve.found || made.solve.end == CLV_END_BOUND)
         return CLV_OK;
     CLV_TRY(cut_into_stages(c, made.solve.solution, 0, c->arena, &cut, err));
-    CLV_TRY(keep_if_better(c, limit_bytes, made.solve.solution, cut, &is_better, err));
-    c->best_local = is_better ? c->local : c->best_local;
-    c->best_cut = is_better ? cut : c->best_cut;
-    return CLV_OK;
+    return keep_all(c, limit_bytes, made.solve.solution, cut, err);
 }
 
 /* About what a plan of such strategies takes; 0: there are none. */
@@ -470,7 +407,7 @@ static int64_t shared_ns(const clv_mesh_candidate *c)
 static clv_int128 bound_of_strategies(const clv_mesh_candidate *c)
 {
     clv_int128 whole = c->strategy.solve.bound.whole,
-               share = (whole + c->n_stages - 1) / c->n_stages;
+               share = (whole + c->on.n_stages - 1) / c->on.n_stages;
     return c->saved >= 0 && whole - c->saved > share ? whole - c->saved : share;
 }
 
@@ -483,8 +420,9 @@ static bool is_wide(const clv_intra_op_result *r)
 
 clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
 {
-    CLV_TRY(open_candidate(c, err));
-    if (c->excluded)
+    CLV_TRY(open_mesh(c, err));
+    CLV_TRY(open_stages(c, err));
+    if (c->on.excluded)
         return CLV_OK;
     int64_t limit_bytes = limit_of(c);
     CLV_TRY(find_floor(c, err));
@@ -497,8 +435,9 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
     if (c->shares)
         return cut_shared(c, limit_bytes, err);
     c->saved = NOT_KNOWN;
-    if (c->n_stages > 1 && c->j->path)
-        CLV_TRY(clv_shard_parted_ns(c->problem, c->j->path, c->n_stages, c->arena, &c->saved, err));
+    if (c->on.n_stages > 1 && c->j->path)
+        CLV_TRY(
+            clv_shard_parted_ns(c->problem, c->j->path, c->on.n_stages, c->arena, &c->saved, err));
     CLV_TRY(solve(c, err));
     if (c->strategy.solve.end == CLV_END_INFEASIBLE) {
         /* not even the weights fit: the fastest choices, to show what is missing */
@@ -567,7 +506,7 @@ static clv_status leave_room(const clv_mesh_candidate *c, int64_t *io, clv_error
 {
     clv_intra_op_value value;
     CLV_TRY(clv_intra_op_judge(c->best_problem->problem, c->solution, c->arena, &value, err));
-    clv_int128 limit = value.peak - (clv_int128)c->best.short_bytes * c->n_stages;
+    clv_int128 limit = value.peak - (clv_int128)c->best.short_bytes * c->on.n_stages;
     *io = limit > 0 && limit < *io ? (int64_t)limit : 0;
     return CLV_OK;
 }
@@ -582,12 +521,12 @@ static clv_status cut_all(clv_mesh_candidate *c, int64_t limit_bytes, clv_int128
     CLV_TRY(build_problem(c, limit_bytes, err));
     for (int32_t i = 0; i < (c->j->any_will_do ? 1 : LISTS_MAX) && !is_done; i++) {
         clv_strategy_list list;
-        const clv_enumeration all = { .of = { c->problem, c->j->analysis->costs, c->stages,
-                                              c->resharder, c->j->req->microbatches > 1 },
+        const clv_enumeration all = { .of = { c->problem, c->j->analysis->costs, c->on.stages,
+                                              c->on.resharder, c->j->req->microbatches > 1 },
                                       .latency = c->j->path != NULL,
                                       .from = from,
                                       .below = best_so_far(c),
-                                      .most = c->n_stages > 1 ? CUTS_MAX : ONE_STAGE_MAX };
+                                      .most = c->on.n_stages > 1 ? CUTS_MAX : ONE_STAGE_MAX };
         CLV_TRY(clv_strategies_enumerate(&all, c->arena, &list, err));
         *c->work_left -= (int64_t)list.tries * TRY_WORK;
         CLV_TRY(cut_listed(c, &list, limit_bytes, &of_listed, err));
@@ -604,7 +543,8 @@ clv_status clv_mesh_candidate_exhaust(clv_mesh_candidate *c, clv_error *err)
     clv_int128 bound, of_fewer;
     c->jobs = 1; /* a plan of so few operators is found before a thread begins */
     c->bounded = true;
-    CLV_TRY(open_candidate(c, err));
+    CLV_TRY(open_mesh(c, err));
+    CLV_TRY(open_stages(c, err));
     int64_t limit_bytes = memory_of_stages(c);
     CLV_TRY(cut_all(c, limit_bytes, &bound, err));
     c->bound_ns = bound > c->bound_ns ? (int64_t)bound : c->bound_ns;
@@ -617,11 +557,9 @@ clv_status clv_mesh_candidate_exhaust(clv_mesh_candidate *c, clv_error *err)
 clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, const clv_joint_found *found,
                                      clv_error *err)
 {
-    const clv_joint *j = c->j;
     int64_t limit_bytes = found->limit_bytes > 0 ? found->limit_bytes : CLV_INTRA_OP_UNLIMITED;
-    CLV_TRY(make_mesh(c, err));
-    CLV_TRY(make_stages(c, err));
-    CLV_TRY(clv_mesh_candidate_constraints(j, c->factors, c->mesh, c->arena, &c->constraints, err));
+    CLV_TRY(open_mesh(c, err));
+    CLV_TRY(open_stages(c, err));
     CLV_TRY(build_problem(c, limit_bytes, err));
     CLV_TRY(cut_into_stages(c, found->solution, 0, c->arena, &c->best_cut, err));
     c->best_problem = c->problem;

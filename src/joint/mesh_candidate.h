@@ -8,7 +8,7 @@
 #define CLV_JOINT_MESH_CANDIDATE_H
 
 #include "cost/shard_pipeline_bound.h"
-#include "joint/joint_state.h"
+#include "joint/mesh_open.h"
 #include "lower/local_model.h"
 #include "rules/tensor_constraints.h"
 #include "solver/intra_op/solve.h"
@@ -19,15 +19,8 @@ typedef struct clv_mesh_candidate {
     int32_t jobs;
     int32_t times; /* the work of so many brief searches; 0: of one */
     clv_joint_form form;
-    const clv_mesh *mesh; /* of the first stage: all are alike */
-    int32_t n_stages;
-    clv_resharder *resharder;
-    clv_factors *factors;                /* by operator, for the mesh */
-    clv_op_classes classes;              /* by those */
-    clv_tensor_constraints *constraints; /* NULL: no rule speaks of tensors */
-    bool refused;                        /* its rules do not go with it: error says why */
-    bool unlike;                         /* devices of its stages would be, in kind or links */
-    bool excluded; /* it is not to be searched, for one of those or another reason */
+    clv_mesh_opened on;
+    clv_op_classes classes; /* by the factors of that */
     /* Times of a candidate are of one copy of the plan; those of j are of all (clv_joint_of_all).
      */
     clv_int128 floor; /* ns: no plan of it has less; 0: not found yet */
@@ -42,7 +35,6 @@ typedef struct clv_mesh_candidate {
     clv_int128 saved;            /* ns: by a pipeline at most (shard_parted.h); -1: not known */
     clv_int128 known; /* ns: no choices cost less, with as much memory as was asked for last */
     clv_local_model *local;
-    clv_cluster *stages; /* of meshes */
     /* of clv_mesh_candidate_bound(), in parallel: forms with its mesh, and their floors */
     const clv_joint_form *bounded_forms;
     int32_t n_bounded;
@@ -67,15 +59,6 @@ typedef struct clv_mesh_candidate {
     clv_local_model *best_local;
     clv_plan *best_cut;
 } clv_mesh_candidate;
-
-/* What rules on tensors mean for a mesh, with the factors for it; *ret NULL where none asks
- * anything. */
-clv_status clv_mesh_candidate_constraints(const clv_joint *j, const clv_factors *factors,
-                                          const clv_mesh *mesh, clv_arena *arena,
-                                          clv_tensor_constraints **ret, clv_error *err);
-
-/* How many stages a group of devices has. */
-int32_t clv_mesh_candidate_stages(const clv_joint *j, const clv_joint_form *form);
 
 /* The floors of n forms, at least one, that have its mesh in common; CLV_EXCLUDED: not to be
  * searched. O(operators), and the work on distinct ones, then a part of it for each form. */

@@ -214,7 +214,7 @@ static const clv_mesh *name_axes(const clv_joint *j, const clv_mesh_candidate *c
     clv_mesh *named = CLV_NEW(j->arena, clv_mesh);
     if (!named)
         return NULL;
-    *named = *c->mesh;
+    *named = *c->on.mesh;
     if (!c->form.mesh.name[0] && !j->req->data_parallel && !clv_tensor_constraints_asked(&j->rules))
         clv_axis_roles_name(found->roles, named);
     return named;
@@ -245,7 +245,7 @@ clv_status clv_joint_whole_plan(const clv_joint *j, const clv_mesh_candidate *c,
     CLV_TRY(widen_ops(&w, err));
     CLV_TRY(widen_transfers(&w, err));
     CLV_TRY(add_collectives(&w, err));
-    CLV_TRY(add_kernels(&w, j->analysis->costs, c->stages, err));
+    CLV_TRY(add_kernels(&w, j->analysis->costs, c->on.stages, err));
     CLV_TRY(add_splits(&w, err));
     CLV_TRY(add_what_follows(&w, err));
     const clv_mesh_devices group = { w.order, w.cut->n_devices * w.mesh->n_devices };

@@ -2,6 +2,7 @@
 
 #include "base/map.h"
 #include "lower/spmd_make.h"
+#include "plan/plan_copies.h"
 
 #define WHAT "the shards of a plan"
 
@@ -40,11 +41,8 @@ static clv_status add_shard(builder *b, const clv_spmd_value *v, int32_t positio
 /* The devices of further copies have what their counterparts of the first have. */
 static clv_status copy_shards(builder *b, const clv_plan *plan, clv_error *err)
 {
-    int32_t n = b->n, *place = CLV_NEW_ARRAY(b->arena, int32_t, plan->n_devices);
-    if (!place)
-        return clv_fail_nomem(err, WHAT);
-    for (int32_t k = 0; k < plan->copy_devices; k++)
-        place[plan->copy_device[k]] = k;
+    int32_t n = b->n, *place;
+    CLV_TRY(clv_plan_places(plan, b->arena, &place, err));
     for (int32_t c = 1; c < plan->n_copies; c++)
         for (int32_t i = 0; i < n; i++) {
             if (!CLV_PUSH_ROOM(b->arena, b->shards, b->n, b->cap))

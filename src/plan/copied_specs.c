@@ -12,25 +12,12 @@
 
 typedef struct {
     const clv_plan *plan;
-    int32_t *place; /* by device: in copy 0; -1: it is of no copy */
+    int32_t *place; /* clv_plan_places() */
     clv_arena *arena;
     clv_map lists;           /* of devices, by where they are */
     clv_sharding_spec *made; /* by list: as it is for all copies */
     int32_t n_made, cap_made;
 } copier;
-
-static clv_status find_places(copier *c, clv_error *err)
-{
-    const clv_plan *plan = c->plan;
-    c->place = CLV_NEW_ARRAY(c->arena, int32_t, plan->n_devices);
-    if (!c->place)
-        return clv_fail_nomem(err, WHAT);
-    for (int32_t d = 0; d < plan->n_devices; d++)
-        c->place[d] = -1;
-    for (int32_t k = 0; k < plan->copy_devices; k++)
-        c->place[plan->copy_device[k]] = k;
-    return clv_map_init(&c->lists, c->arena, 16, err);
-}
 
 /* The devices at the places of some, in each copy. */
 static clv_status copy_group(const copier *c, const int64_t *device, int32_t n,
@@ -116,7 +103,8 @@ clv_status clv_plan_copied_annotations(const clv_plan *plan, clv_arena *arena,
     clv_plan_annotation *all = CLV_NEW_ARRAY(arena, clv_plan_annotation, plan->n_annotations);
     if (!all)
         return clv_fail_nomem(err, WHAT);
-    CLV_TRY(find_places(&c, err));
+    CLV_TRY(clv_plan_places(plan, arena, &c.place, err));
+    CLV_TRY(clv_map_init(&c.lists, arena, 16, err));
     for (int32_t i = 0; i < plan->n_annotations; i++) {
         all[i] = plan->annotations[i];
         CLV_TRY(copy_note(&c, &all[i].note, err));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "plan/plan_mesh.h"
 
 static clv_status no_memory(clv_error *err) { return clv_fail_nomem(err, "copies of a plan"); }
@@ -47,12 +48,6 @@ static clv_status place_ops(clv_plan *plan, const int32_t *order, clv_arena *are
     return CLV_OK;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static clv_status place_host_copies(const clv_plan_host_copy **at, int32_t n, const int32_t *order,
                                     clv_arena *arena, clv_error *err)
 {
@@ -65,7 +60,7 @@ static clv_status place_host_copies(const clv_plan_host_copy **at, int32_t n, co
             return no_memory(err);
         for (int32_t k = 0; k < (*at)[i].n_devices; k++)
             devices[k] = order[(*at)[i].devices[k]];
-        qsort(devices, (size_t)(*at)[i].n_devices, sizeof *devices, by_id);
+        qsort(devices, (size_t)(*at)[i].n_devices, sizeof *devices, clv_compare_int32);
         placed[i] = (*at)[i];
         placed[i].devices = devices;
     }
@@ -127,6 +122,19 @@ clv_status clv_plan_originals(const clv_plan *plan, clv_arena *arena, int32_t **
     for (int32_t i = 0; i < plan->n_copies * plan->copy_devices; i++)
         of[plan->copy_device[i]] = plan->copy_device[i % plan->copy_devices];
     *ret = of;
+    return CLV_OK;
+}
+
+clv_status clv_plan_places(const clv_plan *plan, clv_arena *arena, int32_t **ret, clv_error *err)
+{
+    int32_t *place = CLV_NEW_ARRAY(arena, int32_t, plan->n_devices);
+    if (!place)
+        return no_memory(err);
+    for (int32_t d = 0; d < plan->n_devices; d++)
+        place[d] = -1;
+    for (int32_t k = 0; k < plan->copy_devices; k++)
+        place[plan->copy_device[k]] = k;
+    *ret = place;
     return CLV_OK;
 }
 

@@ -31,6 +31,10 @@ clv_status clv_plan_copy(clv_plan *plan, clv_mesh_devices group, int32_t copies,
 clv_status clv_plan_originals(const clv_plan *plan, clv_arena *arena, int32_t **ret,
                               clv_error *err);
 
+/* By device: its place in copy 0; -1: it is not of that. In the arena; the copies must be right.
+ * CLV_ENOMEM. O(devices). */
+clv_status clv_plan_places(const clv_plan *plan, clv_arena *arena, int32_t **ret, clv_error *err);
+
 /* Devices that exist, each in one copy and once; copy 0 has all that do something, the others what
  * copy 0 does at each place. CLV_EFORMAT names what is wrong. Scratch is given back. O(devices). */
 clv_status clv_plan_check_copies(const clv_plan *plan, clv_arena *arena, clv_error *err);

@@ -10,13 +10,12 @@ good by the objective as the plan of each form, which is asked for by --copies, 
 same compiler; and as that of the command --before, an older one. The exit code is 1 where it is not. Times of planning
 are printed, never judged. What it shares with joint.py: sizes of symbols, --limit, --run.
 """
-import argparse
 import math
 import os
 import sys
 import time
 
-from joint import CONFIGS, bindings, run
+from joint import CONFIGS, arguments, bindings, run, value
 
 
 def forms(n, objective):
@@ -30,20 +29,6 @@ def forms(n, objective):
             meshes = [f"{each}"] + [f"{a}x{each // a}" for a in range(2, each) if each % a == 0]
             for mesh in meshes if each > 1 else [None]:
                 yield ["--copies", str(copies), "--stages", str(stages)] + (["--mesh", mesh] if mesh else ["--max-tp", "1"])
-
-
-def value(got, objective):
-    """milliseconds by the objective, of all copies; infinite where nothing fits"""
-    if not got or not got.get("fits"):
-        return math.inf
-    plan = got["plan"]
-    if objective == "latency":
-        return plan["latency_ns"] / 1e6
-    pipeline = plan.get("pipeline", {})
-    ns = plan["period_ns"]
-    if pipeline.get("chosen") != "filled" and "run_ns" in pipeline:
-        ns = pipeline["run_ns"] / pipeline["microbatches"]
-    return ns / len(plan.get("copies", [0])) / 1e6
 
 
 def bench(a, path, objective):
@@ -73,16 +58,8 @@ def bench(a, path, objective):
 
 
 def main():
-    ap = argparse.ArgumentParser()
-    ap.add_argument("cleave")
-    ap.add_argument("folder")
-    ap.add_argument("--devices", type=int, default=8)
-    ap.add_argument("--cluster", default="dgx-h100")
-    ap.add_argument("--only", default="")
-    ap.add_argument("--objective", default="latency,throughput")
+    ap = arguments(limit_s=3600)
     ap.add_argument("--before")
-    ap.add_argument("--limit", type=float, default=3600)
-    ap.add_argument("--run", type=float, default=120)
     a = ap.parse_args()
     start, ok, n = time.monotonic(), True, 0
     print(f"{'model':36} {'objective':10} {'ms':>11} {'best form':>11} {'before':>11} {'of':>3} {'s':>6} {'chosen':>6} "

@@ -66,11 +66,17 @@ def bindings(cleave, path):
 
 
 def value(got, objective):
-    """milliseconds by the objective; infinite where nothing fits"""
+    """milliseconds by the objective, of all copies; infinite where nothing fits"""
     if not got or not got.get("fits"):
         return math.inf
     plan = got["plan"]
-    return plan["latency_ns"] / 1e6 if objective == "latency" else plan["period_ns"] / len(plan.get("copies", [0])) / 1e6
+    if objective == "latency":
+        return plan["latency_ns"] / 1e6
+    pipeline = plan.get("pipeline", {})
+    ns = plan["period_ns"]
+    if pipeline.get("chosen") != "filled" and "run_ns" in pipeline:
+        ns = pipeline["run_ns"] / pipeline["microbatches"]
+    return ns / len(plan.get("copies", [0])) / 1e6
 
 
 def text(ms):
@@ -109,7 +115,8 @@ def bench(a, path, objective):
     return never
 
 
-def main():
+def arguments(limit_s):
+    """of a bench that plans each model of a folder"""
     ap = argparse.ArgumentParser()
     ap.add_argument("cleave")
     ap.add_argument("folder")
@@ -117,9 +124,13 @@ def main():
     ap.add_argument("--cluster", default="dgx-h100")
     ap.add_argument("--only", default="")
     ap.add_argument("--objective", default="latency,throughput")
-    ap.add_argument("--limit", type=float, default=600)
+    ap.add_argument("--limit", type=float, default=limit_s)
     ap.add_argument("--run", type=float, default=120)
-    a = ap.parse_args()
+    return ap
+
+
+def main():
+    a = arguments(limit_s=600).parse_args()
     start = time.monotonic()
     worse = 0
     print(f"{a.devices} devices of {a.cluster}; ms by the objective, seconds in wall time")
