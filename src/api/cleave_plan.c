@@ -4,6 +4,7 @@
 
 #include "api/configs_path.h"
 #include "api/control.h"
+#include "api/host_compiler.h"
 #include "api/names.h"
 #include "api/objects.h"
 #include "api/other_clusters.h"
@@ -137,7 +138,6 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
         .fewest = o->objective == CLEAVE_DEVICES,
         .backward = o->backward,
         .jobs = o->jobs,
-        .compiler = o->compiler,
         .compiler_timeout_ms = timeout_ms(o->compiler_timeout_s),
         .stop = c->given.stop ? clv_control_stops : NULL,
         .stop_ctx = c,
@@ -148,6 +148,8 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
                     .first_fit = o->first_fit != 0,
                     .max_judged = o->max_candidates },
     };
+    clv_host_compiler host;
+    CLV_TRY(clv_set_compiler(o, &host, &req, err));
     clv_control_solve(c, &req.search.solve);
     c->objective_unit = 1e-9;
     const char *name = o->cluster ? o->cluster : CLV_DEFAULT_CLUSTER;

@@ -148,23 +148,56 @@ static clv_status write_options(const external *x, const clv_assignment *candida
     return clv_folder_write(folder, "options.json", out.text, out.n, arena, err);
 }
 
+/* A function of the host: it ends as a command that exits. */
+static clv_status ask_host(const external *x, const char *folder, const clv_compile_worker *worker,
+                           clv_process_result *ret, clv_error *err)
+{
+    const clv_external_options *o = &x->options;
+    const clv_call call = { folder, x->workload.cluster->n_devices, worker->index };
+    size_t n = (size_t)o->max_answer_bytes;
+    char *answer = CLV_NEW_ARRAY(worker->arena, char, n);
+    if (!answer)
+        return clv_fail_nomem(err, "the compiler's answer");
+    int code = o->host->ask(o->host->ctx, &call, answer, n);
+    answer[n - 1] = '\0';
+    *ret = (clv_process_result){ .end = CLV_PROCESS_EXITED, .code = code };
+    if (code == 0) {
+        ret->output = answer;
+        ret->n_output = strlen(answer);
+    } else {
+        ret->n_errors = strlen(answer) < CLV_ERRORS_KEPT ? strlen(answer) : CLV_ERRORS_KEPT;
+        memcpy(ret->errors, answer, ret->n_errors);
+    }
+    return CLV_OK;
+}
+
+static clv_status run_command(const external *x, const char *folder,
+                              const clv_compile_worker *worker, clv_process_result *ret,
+                              clv_error *err)
+{
+    const clv_external_options *o = &x->options;
+    char **env = NULL;
+    CLV_TRY(make_environment(x, worker, folder, &env, err));
+    clv_command command = { o->command,          folder,  env,        o->timeout_ms,
+                            o->max_answer_bytes, o->stop, o->stop_ctx };
+    CLV_TRY(clv_process_run(&command, worker->arena, ret, err));
+    if (ret->end == CLV_PROCESS_STOPPED)
+        return clv_fail(err, CLV_ECANCELED, "stopped while the compiler '%s' ran", o->command);
+    return CLV_OK;
+}
+
 static clv_status judge_in(const external *x, const char *folder, const clv_compile_worker *worker,
                            const clv_assignment *candidate, clv_verdict *verdict, clv_error *err)
 {
     const clv_external_options *o = &x->options;
     clv_arena *arena = worker->arena;
-    char **env = NULL;
     clv_process_result *result = CLV_NEW(arena, clv_process_result);
     if (!result)
         return clv_fail_nomem(err, "the compiler's answer");
-    CLV_TRY(o->emit(o->emit_ctx, candidate, folder, arena, err));
+    CLV_TRY(o->emitter.emit(o->emitter.ctx, candidate, folder, arena, err));
     CLV_TRY(write_options(x, candidate, folder, arena, err));
-    CLV_TRY(make_environment(x, worker, folder, &env, err));
-    clv_command command = { o->command,          folder,  env,        o->timeout_ms,
-                            o->max_answer_bytes, o->stop, o->stop_ctx };
-    CLV_TRY(clv_process_run(&command, arena, result, err));
-    if (result->end == CLV_PROCESS_STOPPED)
-        return clv_fail(err, CLV_ECANCELED, "stopped while the compiler '%s' ran", o->command);
+    CLV_TRY(o->host ? ask_host(x, folder, worker, result, err)
+                    : run_command(x, folder, worker, result, err));
     return clv_external_answer_read(result, x->workload.cluster, candidate->busy_ns, verdict, err);
 }
 
@@ -208,7 +241,7 @@ static clv_status set_up(external *x, const clv_external_options *options, clv_e
 clv_status clv_external_open(const clv_workload *workload, const clv_external_options *options,
                              const clv_alloc *alloc, clv_compiler **ret, clv_error *err)
 {
-    assert(workload && options && options->command && options->emit && ret);
+    assert(workload && options && options->command && options->emitter.emit && ret);
     clv_arena *arena = clv_arena_new(alloc, 0);
     external *x = arena ? CLV_NEW(arena, external) : NULL;
     if (!x) {

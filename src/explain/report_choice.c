@@ -29,21 +29,39 @@ static const char *cell_gap(clv_text *text, const clv_plan *plan, const clv_plan
     return cell ? cell : "";
 }
 
+/* An external compiler does not say how full memory is. */
+static bool knows_memory(const clv_plan *plan)
+{
+    bool any = false;
+    for (int32_t i = 0; i < plan->n_alternatives; i++)
+        any |= plan->alternatives[i].peak_bytes >= 0;
+    return any;
+}
+
 static void put_table(const clv_plan *plan, clv_text *text)
 {
     static const char *const titles[] = { "plans",   ">devices", ">latency", ">runs/s",
                                           ">memory", ">gap",     "by" };
-    clv_table table = clv_table_of(titles, 7);
+    static const char *const without[] = {
+        "plans", ">devices", ">latency", ">runs/s", ">gap", "by"
+    };
+    bool memory = knows_memory(plan);
+    clv_table table = clv_table_of(memory ? titles : without, memory ? 7 : 6);
     table.whole_names = true; /* options are to be copied */
 
     for (int32_t i = 0; i < plan->n_alternatives; i++) {
         const clv_plan_alternative *a = &plan->alternatives[i];
-        clv_table_row(
-            &table, text,
-            (const char *[]){ clv_cell_name(text, a->form), clv_cell_count(text, a->devices),
-                              clv_cell_time(text, a->latency_ns), cell_rate(text, a),
-                              clv_cell_memory(text, a->peak_bytes), cell_gap(text, plan, a),
-                              i == 0 ? "chosen" : clv_cell_name(text, a->options) });
+        const char *cells[7];
+        int32_t n = 0;
+        cells[n++] = clv_cell_name(text, a->form);
+        cells[n++] = clv_cell_count(text, a->devices);
+        cells[n++] = clv_cell_time(text, a->latency_ns);
+        cells[n++] = cell_rate(text, a);
+        if (memory)
+            cells[n++] = clv_cell_memory(text, a->peak_bytes);
+        cells[n++] = cell_gap(text, plan, a);
+        cells[n++] = i == 0 ? "chosen" : clv_cell_name(text, a->options);
+        clv_table_row(&table, text, cells);
     }
     clv_table_write(&table, text);
 }

@@ -329,6 +329,21 @@ CLEAVE_API cleave_status cleave_clusters(const cleave_clusters_options *options,
 
 typedef struct cleave_plan cleave_plan;
 
+/* A candidate for a compiler of the host, as docs/compiler-protocol.md has it for a command: paths
+ * of files that are gone after the call. */
+typedef struct {
+    uint32_t size;
+    const char *model, *plan, *options; /* CLEAVE_MODEL, CLEAVE_PLAN, CLEAVE_OPTIONS */
+    int devices;
+    int worker; /* 0 to jobs - 1; no two calls have the same number at one time */
+} cleave_candidate;
+
+/* Writes what a command would answer, JSON text that ends in 0, into answer, and returns 0. Any
+ * other value: the candidate failed, and what is in answer says why. Called on threads of the
+ * library, by several at once; it is waited for, however long it takes. */
+typedef int (*cleave_compile)(void *ctx, const cleave_candidate *candidate, char *answer,
+                              size_t capacity);
+
 typedef struct {
     uint32_t size;
     const char *cluster;      /* name or path; NULL: "dgx-h100" */
@@ -381,7 +396,7 @@ typedef struct {
     const char *backward;
 
     const char *compiler;      /* judges candidates: a command, run in a folder of its own
-                                * (docs/compiler-protocol.md); NULL: built in */
+                                * (docs/compiler-protocol.md); NULL: compile, or built in */
     double compiler_timeout_s; /* for one candidate, at most 1e9; 0: 600 */
 
     /* Who runs the model, and so which operators are one kernel: a name of configs/runtimes or a
@@ -402,13 +417,16 @@ typedef struct {
      * whole (mesh), or the model is trained; else 1. */
     int copies;
     /* What a plan of more devices, memory, collectives or axes has to be better by, a part of the
-     * objective: of those nearly as good as the best, the one is taken that needs least. Below 1; 0:
-     * 0.02; negative: nothing, the best is taken. */
+     * objective: of those nearly as good as the best, the one is taken that needs least. Below 1;
+     * 0: 0.02; negative: nothing, the best is taken. */
     double worth;
     /* The best plans of so many forms of parallelism are compared in the report. 0: 5; negative:
      * none. */
     int alternatives;
     int poprt_report; /* the report ends in the lines of PopRT's auto_sharding.py */
+    /* Judges candidates in place of the command; NULL: none. Both: CLEAVE_EUSAGE. */
+    cleave_compile compile;
+    void *compile_ctx;
 } cleave_plan_options;
 
 static inline void cleave_plan_options_init(cleave_plan_options *options)

@@ -8,6 +8,7 @@
 #include "joint/choice.h"
 #include "joint/compared_forms.h"
 #include "joint/joint_forms.h"
+#include "joint/judged_forms.h"
 #include "joint/mesh_candidate.h"
 #include "joint/whole_plan.h"
 #include "lower/spmd_ops.h"
@@ -21,18 +22,33 @@
 
 #define UNASKED_OPS_MAX 100000 /* more are split only if asked: it takes gigabytes then */
 
+/* What forms are searched with: by Cleave's own times, where a compiler judges what was found. */
+static clv_request request_for_forms(const clv_request *req)
+{
+    clv_request own = *req;
+    own.compiler = NULL;
+    if (req->compiler)
+        own.search.max_judged = 0; /* they are of the compiler */
+    return own;
+}
+
+static bool leaves_forms(const clv_request *req)
+{
+    clv_request own = request_for_forms(req);
+    return clv_request_leaves_search(&own);
+}
+
 /* A search that is given, a limit on it or its first find are of whole operators. */
 static bool may_split(const clv_request *req)
 {
-    return req->max_share == 0 && clv_request_leaves_search(req) &&
-           req->model->main->n_ops <= UNASKED_OPS_MAX;
+    return req->max_share == 0 && leaves_forms(req) && req->model->main->n_ops <= UNASKED_OPS_MAX;
 }
 
 bool clv_joint_may(const clv_request *req)
 {
     int32_t n = req->devices > 0 ? req->devices : req->cluster->n_devices;
-    bool may_copy = req->search.objective == CLV_THROUGHPUT && req->copies == 0 &&
-                    clv_request_leaves_search(req);
+    bool may_copy =
+        req->search.objective == CLV_THROUGHPUT && req->copies == 0 && leaves_forms(req);
     return req->copies > 1 || (n > 1 && (may_split(req) || may_copy));
 }
 
@@ -184,10 +200,6 @@ static clv_status search(clv_joint *j, bool *ret_whole, clv_error *err)
     if (req->sharding_nodes)
         return clv_fail(err, CLV_EUSAGE, "sharding nodes are given: %s a search",
                         j->asked ? "a mesh needs" : "copies of a plan need");
-    if (req->compiler)
-        return clv_fail(err, CLV_EUSAGE, "an external compiler takes %s",
-                        j->asked ? "whole operators: it cannot be asked for a mesh"
-                                 : "one plan: it cannot be asked for copies");
     CLV_TRY(clv_cluster_subset(req->cluster, n, req->memory_bytes, j->arena, &j->cluster, err));
     if (req->constraints)
         CLV_TRY(clv_constraints_parse(req->constraints, req->model->main, j->cluster, j->arena,
@@ -221,6 +233,10 @@ static clv_status make_plan(clv_joint *j, const clv_joint_found *found, clv_plan
                             clv_error *err)
 {
     clv_mesh_candidate *kept = found->kept;
+    if (found->whole) {
+        *ret = found->whole;
+        return CLV_OK;
+    }
     if (found->plain) {
         clv_cluster *group;
         *ret = found->plain;
@@ -256,6 +272,19 @@ static const char *end_of(const clv_joint *j, const clv_joint_found *chosen, con
         return clv_end_name(CLV_END_STOPPED);
     return clv_end_name(clv_time_is_up(asked->solve.deadline_ns) ? CLV_END_DEADLINE
                                                                  : CLV_END_SEARCHED);
+}
+
+/* What all forms together say of the search. */
+static void add_search(const clv_joint *j, const clv_joint_found *chosen, clv_plan *plan)
+{
+    plan->bound_ns = !j->unbounded && j->bound_ns < INT64_MAX ? j->bound_ns : 0;
+    if (clv_request_leaves_search(j->req))
+        plan->search = "joint";
+    if (j->n_judged > 0) {
+        plan->n_judged = j->n_judged;
+        plan->n_fitting = j->n_fitting;
+    }
+    plan->stopped = end_of(j, chosen, plan);
 }
 
 /* A plan that lacks memory: is that for the rules on tensors? */
@@ -359,19 +388,22 @@ clv_status clv_joint_plan(const clv_request *req, const clv_analysis *analysis, 
                     .best_at = -1,
                     .bound_ns = INT64_MAX };
     bool whole;
+    clv_request own = request_for_forms(req);
+    j.req = &own;
     CLV_TRY(search(&j, &whole, err));
     if (whole)
         return clv_stages_plan(req, analysis, arena, ret, err);
+    if (req->compiler)
+        CLV_TRY(clv_joint_judge_forms(&j, req, make_plan, err));
     const clv_joint_found *chosen = clv_joint_choose(&j);
     CLV_TRY(make_plan(&j, chosen, ret, err));
     CLV_TRY(clv_joint_add_alternatives(&j, chosen, *ret, err));
-    clv_plan_add_host(*ret, analysis->host_ns);
-    (*ret)->bound_ns = !j.unbounded && j.bound_ns < INT64_MAX ? j.bound_ns : 0;
-    if (clv_request_leaves_search(req))
-        (*ret)->search = "joint";
-    (*ret)->stopped = end_of(&j, chosen, *ret);
-    CLV_TRY(note_tensor_rules(&j, *ret, err));
+    if (!chosen->whole)
+        clv_plan_add_host(*ret, analysis->host_ns);
+    add_search(&j, chosen, *ret);
+    if (!req->compiler)
+        CLV_TRY(note_tensor_rules(&j, *ret, err));
     CLV_TRY(clv_mesh_rules_mark_plan(&j.rules, j.idle, j.without_tensor_rules ? j.conflict : NULL,
                                      *ret, arena, err));
-    return advise(&j, *ret, err);
+    return req->compiler ? CLV_OK : advise(&j, *ret, err); /* by the compiler it would take long */
 }

@@ -64,10 +64,13 @@ clv_score clv_joint_score(const clv_joint *j, int32_t groups, const clv_plan *p)
     return (clv_score){ p->outcome, ns, p->short_bytes };
 }
 
-/* The worst are plans that break rules. */
+/* The worst are plans that break rules; of those that a compiler did not accept little is known. */
 static int rank(const clv_score *s)
 {
-    return s->outcome == CLV_FITS ? 0 : s->outcome == CLV_INFEASIBLE ? 2 : 1;
+    static const int of[] = {
+        [CLV_FITS] = 0, [CLV_OOM] = 1, [CLV_FAILED] = 2, [CLV_INFEASIBLE] = 3
+    };
+    return of[s->outcome];
 }
 
 bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best)
@@ -86,6 +89,7 @@ clv_plan_facts clv_joint_facts(const clv_joint *j, int32_t groups, int32_t per_m
 {
     clv_plan_facts f = { .latency_ns = p->latency_ns,
                          .period_ns = p->period_ns,
+                         .peak_bytes = CLV_PLAN_UNKNOWN,
                          .stages = p->n_stages };
     for (int32_t d = 0; d < p->n_devices; d++) {
         if (p->devices[d].stage < 0)

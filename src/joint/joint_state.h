@@ -43,7 +43,9 @@ typedef struct {
     clv_plan_facts facts;
     clv_axis_role roles[CLV_MESH_AXES_MAX];
     int64_t bound_ns; /* no plan of the form has less, of all copies; 0: not known */
-    clv_plan *plain;  /* of whole operators, on the devices of a group; NULL: it is of the next */
+    clv_plan
+        *whole; /* made already, and judged by the request's compiler; NULL: it is to be made */
+    clv_plan *plain; /* of whole operators, on the devices of a group; NULL: it is of the next */
     struct clv_mesh_candidate *kept; /* all that came of it; NULL: to be made again of these */
     int64_t limit_bytes;
     int32_t *solution; /* choice of each node of the intra-operator problem */
@@ -84,7 +86,8 @@ typedef struct {
     const char *conflict; /* why no plan of some form meets them, in a sentence; NULL: not known */
     bool unlike;          /* some form's stages would not be alike */
     clv_error refused;    /* of the first form that rules on tensors do not go with */
-    const bool *idle;     /* by rule, of the best plan: it binds nothing; NULL: none is so */
+    int32_t n_judged, n_fitting; /* by the request's compiler; 0: it has none */
+    const bool *idle;            /* by rule, of the best plan: it binds nothing; NULL: none is so */
 } clv_joint;
 
 /* The same axes, whatever their names. */

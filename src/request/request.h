@@ -35,15 +35,16 @@ typedef struct {
     int32_t copies;          /* exactly so many of the plan; 0: any by throughput, else one */
     double worth; /* a plan of more devices, memory or the like has to be better by that part */
     int32_t alternatives; /* the best plans of so many forms are wanted for comparison */
-    bool data_parallel;      /* the outermost axis of the mesh splits nothing but the batch */
-    double overlap;          /* of collectives with compute, as in clv_comm_options */
+    bool data_parallel;   /* the outermost axis of the mesh splits nothing but the batch */
+    double overlap;       /* of collectives with compute, as in clv_comm_options */
     bool fewest; /* as few devices as it fits, at most `devices`; on so many by the objective */
     bool terse;  /* one candidate of several: where it does not fit, no advice on what would */
     clv_partition_options search; /* without its microbatches */
     int32_t microbatches;         /* a run of the pipeline; 0: chosen */
     const char *backward;         /* as in clv_backward_ops() */
     int32_t jobs;                 /* 0: CLV_DEFAULT_JOBS */
-    const char *compiler;         /* a command; NULL: built in */
+    const char *compiler;         /* a command, or the name of the host's; NULL: built in */
+    const struct clv_host_compiler *host_compiler; /* is asked in place of it; NULL: none */
     int64_t compiler_timeout_ms;
     bool (*stop)(void *ctx); /* asked on any thread while external compilers run; may be NULL */
     void *stop_ctx;

@@ -94,7 +94,6 @@ Test(joint, no_more_than_all_is_hidden) { refuses(2, "--mesh 8 --overlap 2", "--
 Test(joint, what_takes_whole_operators_takes_no_mesh)
 {
     refuses(2, "--mesh 8 --sharding-nodes 0/o", "sharding nodes are given: a mesh needs a search");
-    refuses(2, "--mesh 8 --compiler true", "an external compiler takes whole operators");
 }
 
 /* x's columns, then rows: a sum is left at the end, which is no stage by itself. */
@@ -214,9 +213,6 @@ Test(joint, shards_are_found_unless_operators_are_to_stay_whole)
         "--first-fit m.onnx",
         "--max-candidates 9 m.onnx",
         "--search documented m.onnx",
-        "--compiler \"echo "
-        "'{\\\"version\\\":1,\\\"outcome\\\":\\\"fits\\\",\\\"latency_ms\\\":2}'\" "
-        "m.onnx",
         "--input_model m.onnx --optimal_perf",
         "--constraints on.json m.onnx",
     };

@@ -529,10 +529,11 @@ static run_result plan_measured(const char *reports, const char *jobs)
         "    print \"}\"\n"
         "}'\n";
     file_write(folder, "measure.sh", script, sizeof script - 1);
-    return run_in(folder,
-                  "%s plan --devices 3 --objective throughput --max-candidates 8 --jobs %s "
-                  "--plan-out p%s.json --compiler \"sh $PWD/measure.sh %s\" m.onnx",
-                  TEST_CLEAVE, jobs, jobs, reports);
+    return run_in(
+        folder,
+        "%s plan --devices 3 --max-tp 1 --copies 1 --objective throughput --max-candidates 8 "
+        "--jobs %s --plan-out p%s.json --compiler \"sh $PWD/measure.sh %s\" m.onnx",
+        TEST_CLEAVE, jobs, jobs, reports);
 }
 
 Test(plan, what_the_external_compiler_measures_on_each_device_leads_to_other_cuts)

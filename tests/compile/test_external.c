@@ -96,7 +96,7 @@ static clv_verdict run(const char *command)
     toy *t = new_toy();
     clv_verdict v;
     clv_external_options o = {
-        .command = command, .timeout_ms = 20000, .max_answer_bytes = 4096, .emit = emit
+        .command = command, .timeout_ms = 20000, .max_answer_bytes = 4096, .emitter = { emit, NULL }
     };
     cr_assert_eq(run_with(t, &o, 0, &v, NULL), CLV_OK);
     clv_arena_free(t->arena);
@@ -138,7 +138,7 @@ static void expect_busy_ns(const char *busy, clv_outcome outcome, const int64_t 
     snprintf(command, sizeof command,
              ANSWER("\"outcome\":\"fits\",\"latency_ms\":2.5,\"busy_ms\":%s"), busy);
     clv_external_options o = {
-        .command = command, .timeout_ms = 20000, .max_answer_bytes = 4096, .emit = emit
+        .command = command, .timeout_ms = 20000, .max_answer_bytes = 4096, .emitter = { emit, NULL }
     };
     cr_assert_eq(clv_external_open(&t->workload, &o, NULL, &c, NULL), CLV_OK);
     for (int i = 0; i < 2; i++) { /* and where nobody asks */
@@ -186,7 +186,7 @@ Test(external, finds_the_device_of_a_tile)
     clv_verdict v;
     clv_external_options o = { .command =
                                    ANSWER("\"outcome\":\"oom\",\"tile\":1500,\"bytes\":640000"),
-                               .emit = emit };
+                               .emitter = { emit, NULL } };
     cr_assert_eq(run_with(t, &o, 0, &v, NULL), CLV_OK);
     cr_assert_eq(v.outcome, CLV_OOM);
     cr_assert_eq(v.device, 1);
@@ -227,7 +227,7 @@ static char *options_of(toy *t, double proportion)
     clv_verdict v;
     char *command = clv_arena_printf(t->arena, "cp options.json %s/seen; " FITS, temporary);
     char *text = clv_arena_take(t->arena, 8192);
-    clv_external_options o = { .command = command, .emit = emit };
+    clv_external_options o = { .command = command, .emitter = { emit, NULL } };
     cr_assert_eq(run_with(t, &o, proportion, &v, NULL), CLV_OK);
     FILE *f = fopen(clv_arena_printf(t->arena, "%s/seen", temporary), "r");
     cr_assert_not_null(f);
@@ -274,7 +274,7 @@ Test(external, unsets_what_would_disturb_measurements)
     clv_verdict v;
     clv_compiler *c = NULL;
     clv_external_options o = { .command = "test -z \"${POPLAR_ENGINE_OPTIONS+set}\" && " FITS,
-                               .emit = emit };
+                               .emitter = { emit, NULL } };
     setenv("POPLAR_ENGINE_OPTIONS", "{\"autoReport.all\":\"true\"}", 1);
     cr_assert_eq(clv_external_open(&t->workload, &o, NULL, &c, NULL), CLV_OK);
     cr_assert(c->warning && strstr(c->warning, "POPLAR_ENGINE_OPTIONS"));
@@ -366,7 +366,7 @@ static void expect_timeout(const char *command)
 {
     toy *t = new_toy();
     clv_verdict v;
-    clv_external_options o = { .command = command, .timeout_ms = 300, .emit = emit };
+    clv_external_options o = { .command = command, .timeout_ms = 300, .emitter = { emit, NULL } };
     double start = seconds();
     cr_assert_eq(run_with(t, &o, 0, &v, NULL), CLV_OK);
     cr_assert_eq(v.outcome, CLV_FAILED);
@@ -392,7 +392,7 @@ static void expect_no_process(const char *command)
     clv_external_options o = { .command =
                                    clv_arena_printf(t->arena, "P=%s/pid; %s", temporary, command),
                                .timeout_ms = 700,
-                               .emit = emit };
+                               .emitter = { emit, NULL } };
     cr_assert_eq(run_with(t, &o, 0, &v, NULL), CLV_OK);
     FILE *f = fopen(clv_arena_printf(t->arena, "%s/pid", temporary), "r");
     int pid = 0;
@@ -454,7 +454,7 @@ Test(external, stops_when_asked)
     clv_verdict v = { .latency_ns = -5 };
     clv_error err = { 0 };
     clv_external_options o = {
-        .command = "sleep 1000", .emit = emit, .stop = stop_soon, .stop_ctx = &asked
+        .command = "sleep 1000", .emitter = { emit, NULL }, .stop = stop_soon, .stop_ctx = &asked
     };
     double start = seconds();
 
@@ -471,11 +471,11 @@ Test(external, passes_on_that_a_candidate_cannot_be_written)
     toy *t = new_toy();
     clv_verdict v;
     clv_error err = { 0 };
-    clv_external_options o = { .command = FITS, .emit = emit, .emit_ctx = t };
+    clv_external_options o = { .command = FITS, .emitter = { emit, t } };
     cr_assert_eq(run_with(t, &o, 0, &v, &err), CLV_EIO);
     cr_assert_str_eq(err.message, "cannot write the model");
     setenv("TMPDIR", "/no/such/folder", 1);
-    o.emit_ctx = NULL;
+    o.emitter.ctx = NULL;
     cr_assert_eq(run_with(t, &o, 0, &v, &err), CLV_EIO);
     cr_assert(strstr(err.message, "/no/such/folder"), "said: %s", err.message);
     clv_arena_free(t->arena);
@@ -505,7 +505,7 @@ Test(external, works_in_several_workers_at_once)
     clv_pool *pool = NULL;
     clv_assignment candidates[12];
     clv_verdict verdicts[12];
-    clv_external_options o = { .command = FITS, .emit = emit };
+    clv_external_options o = { .command = FITS, .emitter = { emit, NULL } };
     for (int k = 0; k < 12; k++)
         candidates[k] = (clv_assignment){ (int32_t[]){ 0 }, 0, NULL };
     cr_assert_eq(clv_external_open(&t->workload, &o, NULL, &c, NULL), CLV_OK);
@@ -535,7 +535,7 @@ Test(external, survives_running_out_of_memory_anywhere)
 {
     toy *t = new_toy();
     clv_status s = CLV_ENOMEM;
-    clv_external_options o = { .command = "true", .emit = emit };
+    clv_external_options o = { .command = "true", .emitter = { emit, NULL } };
     for (int limit = 0; s != CLV_OK; limit++) {
         int left = limit;
         clv_alloc alloc = { counted, &left };
