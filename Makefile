@@ -7,6 +7,7 @@
 # make bench-weights   shard, reshard and collect 2 GB of weights, beside cp
 # make bench-joint   stages and shards together against either alone
 # make bench-every-form   the plan that is found against the best of every form, asked for one by one
+# make bench-practice   the forms that are found beside those that practice runs (docs/forms.md)
 # make bench-measured MEASURED=FOLDER  predictions against measured times of accelerators
 # make bench-predict  predicted times and memory against measured ones, on this machine's processor
 # make deps   install what is missing (Debian 12, as root)
@@ -19,7 +20,7 @@ JOBS ?= $(shell nproc)
 # One test more than there are cores: some wait for a deadline or a signal.
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: all demo test fuzz bench bench-place bench-solve bench-joint bench-every-form bench-measured bench-predict bench-weights deps install clean
+.PHONY: all demo test fuzz bench bench-place bench-solve bench-joint bench-every-form bench-practice bench-measured bench-predict bench-weights deps install clean
 
 all: deps
 	cmake --preset release
@@ -90,6 +91,14 @@ bench-every-form: deps
 	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
 	cmake --build build/bench -j$(JOBS) --target cleave_cli
 	python3 tests/bench/every_form.py build/bench/cleave $(MODELS) $(FORMS)
+
+# PRACTICE="--write docs/forms.md" or "--only l40s": for tests/corpus/check_forms.py. EXPORTS=FOLDER: other models of the
+# same names.
+EXPORTS ?=
+bench-practice: deps
+	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
+	cmake --build build/bench -j$(JOBS) --target cleave_cli
+	/usr/bin/python3 tests/corpus/check_forms.py build/bench/cleave $(EXPORTS) tests/data/published tests/data/models $(PRACTICE)
 
 # WEIGHTS="--bytes 500000000 --runs 5": for tests/bench/weights.py.
 bench-weights: deps

@@ -5,6 +5,10 @@ if(NOT NO_ONNX AND NOT CLEAVE_SANITIZE)
   add_test(NAME corpus_times COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/corpus/check_times.py
            $<TARGET_FILE:cleave_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data/published
            --page ${PROJECT_SOURCE_DIR}/docs/published.md)
+  # The forms that practice runs models in, beside those that are chosen.
+  add_test(NAME corpus_forms COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/corpus/check_forms.py
+           $<TARGET_FILE:cleave_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data/published ${CMAKE_CURRENT_SOURCE_DIR}/data/models
+           --page ${PROJECT_SOURCE_DIR}/docs/forms.md)
   # What a prefill of Llama-3 70B needs, by hand and of plans.
   add_test(NAME corpus_memory COMMAND /usr/bin/python3 ${CMAKE_CURRENT_SOURCE_DIR}/corpus/check_memory.py
            $<TARGET_FILE:cleave_cli> ${CMAKE_CURRENT_SOURCE_DIR}/data/published

@@ -13,8 +13,8 @@ import decoder_model  # noqa: E402
 import recommender_model  # noqa: E402
 import speech_models  # noqa: E402
 
-DECODERS = {"llama2_13b": "llama2_13b", "llama2_70b": "llama2_70b", "llama3_8b": "8b", "llama3_70b": "70b", "llama31_405b": "405b",
-            "qwen3_32b": "qwen3_32b"}
+DECODERS = {"llama2_13b": "llama2_13b", "llama2_70b": "llama2_70b", "llama3_8b": "8b", "llama3_70b": "70b",
+            "llama31_405b": "405b", "qwen3_32b": "qwen3_32b"}
 NAMES = {f"{name}_decode.made.onnx": functools.partial(decoder_model.write, s=decoder_model.SIZES[sizes])
          for name, sizes in DECODERS.items()}
 NAMES["jasper10x5.made.onnx"] = functools.partial(speech_models.write_conv, s=speech_models.JASPER)
