@@ -110,9 +110,11 @@ clv_status clv_in_flight_bytes(const clv_candidate *candidate, const clv_group_r
     for (int32_t d = 0; d < n; d++)
         f.n_levels = f.level[d] + 1 > f.n_levels ? f.level[d] + 1 : f.n_levels;
     for_each_delivery(&f, count_copies);
-    for (int32_t d = 0; d < n; d++)
+    for (int32_t d = 0; d < n; d++) {
         add_copies(&ret[d], results[d].stash_bytes,
                    clv_micro_stashed(microbatches, f.n_levels, f.level[d]) - 1);
+        add_copies(&ret[d], results[d].state_bytes, clv_micro_states(microbatches, f.n_levels) - 1);
+    }
     clv_arena_rewind(arena, mark);
     return CLV_OK;
 }

@@ -2,7 +2,8 @@
  *
  * Each device works on one micro-batch after the other, so all that stays on it is there once, at
  * the offsets of memory_plan.h. What comes to it, leaves it, or is the model's own is held for more
- * than one: docs/cost-model.md, "Pipeline". These copies are not shared with the arena.
+ * than one, and so are states, as caches of keys, for each batch that goes round:
+ * docs/cost-model.md, "Memory in flight". These copies are not shared with the arena.
  */
 #ifndef CLV_COMPILE_IN_FLIGHT_H
 #define CLV_COMPILE_IN_FLIGHT_H

@@ -219,7 +219,8 @@ clv_status clv_unit_copied_bytes(const clv_program *p, clv_arena *arena, int64_t
     for (int32_t u = 0; enough && u < p->n_units; u++)
         copied_bytes[u] = 0;
     for (int32_t s = 0; enough && s < p->n_slots; s++)
-        if (w.root[s] == s && owner[s] >= 0 && p->flags[s] & (CLV_SLOT_INPUT | CLV_SLOT_OUTPUT))
+        if (w.root[s] == s && owner[s] >= 0 && p->flags[s] & (CLV_SLOT_INPUT | CLV_SLOT_OUTPUT) &&
+            !clv_slot_is_state(p, s))
             copied_bytes[owner[s]] += clv_align_bytes(p->bytes[s]);
     clv_arena_rewind(arena, mark);
     return enough ? CLV_OK : clv_fail_nomem(err, "the bytes that units keep");

@@ -22,7 +22,7 @@ clv_status clv_unit_held_bytes(const clv_program *p, clv_arena *arena, int64_t *
 
 /* copied_bytes[u], n_units: what unit u adds to both with several micro-batches in flight, which
  * have one more copy of the model's inputs and outputs each (in_flight.h): those that it alone
- * touches. O(reads + slots). */
+ * touches. States have more where there are several stages alone. O(reads + slots). */
 clv_status clv_unit_copied_bytes(const clv_program *p, clv_arena *arena, int64_t *copied_bytes,
                                  clv_error *err);
 

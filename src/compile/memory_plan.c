@@ -89,7 +89,8 @@ static void read_slot(plan *m, int32_t slot, int32_t i)
     } else if (number < 0) {
         bool is_input = m->p->flags[slot] & CLV_SLOT_INPUT;
         extend_lifetime(m, new_buffer(m, slot, is_input ? 0 : i), i);
-        m->result.io_bytes += is_input ? clv_align_bytes(m->p->bytes[slot]) : 0;
+        if (is_input && !clv_slot_is_state(m->p, slot))
+            m->result.io_bytes += clv_align_bytes(m->p->bytes[slot]);
     } else {
         extend_lifetime(m, number, i);
     }
@@ -133,7 +134,10 @@ static void write_slot(plan *m, int32_t slot, int32_t i)
         extend_lifetime(m, buffer_of(m, slot), i + 1);
     if (flags & CLV_SLOT_OUTPUT) {
         extend_lifetime(m, buffer_of(m, slot), m->n_ops - 1);
-        m->result.io_bytes += clv_align_bytes(p->bytes[slot]);
+        if (clv_slot_is_state(p, slot))
+            m->result.state_bytes += clv_align_bytes(p->bytes[slot]);
+        else
+            m->result.io_bytes += clv_align_bytes(p->bytes[slot]);
     }
 }
 

@@ -16,7 +16,8 @@ typedef struct {
     int64_t workspace_bytes;  /* then */
     int64_t arena_bytes;      /* high-water mark, workspace included */
     int64_t live_bytes;       /* most alive at one time, workspace included: no arena is smaller */
-    int64_t io_bytes;    /* the model's inputs that it reads and outputs that it makes, aligned */
+    int64_t io_bytes;    /* the model's inputs that it reads and outputs that it makes, aligned, */
+    int64_t state_bytes; /* but for its states (clv_slot_is_state): those that it makes */
     int64_t stash_bytes; /* what forward operators here leave for backward ones here, aligned */
     int64_t busy_ns;
     bool is_packed; /* as the group */

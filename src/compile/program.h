@@ -68,6 +68,13 @@ clv_status clv_program_build(const clv_workload *workload, clv_arena *arena, clv
 clv_status clv_program_prefix_ns(const clv_program *p, int32_t kind, double proportion,
                                  clv_arena *arena, int64_t **ret, clv_error *err);
 
+/* Is it a state of a batch, which stays for its next run? Those of training are of the model: there
+ * is one of each. */
+static inline bool clv_slot_is_state(const clv_program *p, int32_t slot)
+{
+    return !p->backward && (p->flags[slot] & CLV_SLOT_STATE);
+}
+
 static inline const clv_op_cost *clv_program_cost(const clv_program *p, int32_t position)
 {
     return &p->workload.costs->of[p->workload.units->order[position].i];

@@ -3,6 +3,7 @@
 #include "cost/op_time.h"
 #include "cost/weights.h"
 #include "graph/ops.h"
+#include "graph/states.h"
 #include "solver/partition/search_types.h"
 
 typedef struct {
@@ -10,6 +11,7 @@ typedef struct {
     const clv_stage_space *of;
     const clv_graph *g;
     bool *weight_counted;
+    bool *is_state; /* by tensor */
     clv_arena *arena;
 } building;
 
@@ -30,11 +32,12 @@ static bool is_read_here(building *b, clv_op op, int32_t k)
 }
 
 /* Is one more of an input or output of the model in flight, a view too, on the stage of its node
- * or, without one, of its reader? Of several stages any may read an input that is a node. */
+ * or, without one, of its reader? Of several stages any may read an input that is a node; of
+ * states there are as many as there are stages in a row, at least the one that is there anyhow. */
 static bool has_copy(const building *b, clv_tensor t)
 {
     const clv_tensor_info *info = clv_tensor_at(b->g, t);
-    if (!b->of->piped || !clv_stage_tensor_counts(b->of, t))
+    if (!b->of->piped || b->is_state[t.i] || !clv_stage_tensor_counts(b->of, t))
         return false;
     if (info->role == CLV_TENSOR_RESULT)
         return info->is_output;
@@ -196,6 +199,21 @@ static bool is_ample(const building *b)
     return all_bytes <= (b->m.capacity_bytes - weight_bytes) / 4;
 }
 
+static clv_status find_states(building *b, clv_error *err)
+{
+    clv_states states;
+    b->is_state = CLV_NEW_ARRAY(b->arena, bool, b->g->n_tensors);
+    if (!b->is_state)
+        return no_memory(err);
+    CLV_TRY(clv_states_find(b->m.of->types, b->arena, &states, err));
+    for (int32_t i = 0; i < states.n; i++) {
+        if (states.at[i].in.i >= 0)
+            b->is_state[states.at[i].in.i] = true;
+        b->is_state[states.at[i].out.i] = true;
+    }
+    return CLV_OK;
+}
+
 clv_status clv_stage_memory_make(const clv_stage_space *of, clv_arena *arena, clv_stage_memory *ret,
                                  clv_error *err)
 {
@@ -218,6 +236,7 @@ clv_status clv_stage_memory_make(const clv_stage_space *of, clv_arena *arena, cl
     *ret = b.m;
     if (b.m.ample)
         return CLV_OK;
+    CLV_TRY(find_states(&b, err));
     CLV_TRY(add_all(&b, err));
     add_copies(&b);
     add_rest(&b);

@@ -17,7 +17,8 @@ typedef struct {
     int64_t capacity_bytes; /* of the device that has least */
     bool one_stage, ample;  /* ample: nothing below is known, for there is room for everything */
     int64_t *kept_bytes;    /* by choice, all the time: of weights that are first read there; with
-                               several micro-batches one more of the model's inputs and outputs */
+                               several micro-batches one more of the model's inputs and outputs,
+                               but for states */
     int64_t *running_bytes; /* by choice of an operator: of what it reads and writes */
     int64_t *rest_bytes;    /* by node, of one stage: the least that all behind it keep */
     clv_stage_waiting waiting;

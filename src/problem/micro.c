@@ -59,3 +59,9 @@ int32_t clv_micro_stashed(int32_t n, int32_t n_stages, int32_t stage)
     assert(n >= 1 && stage >= 0 && stage < n_stages);
     return n < n_stages - stage ? n : n_stages - stage;
 }
+
+int32_t clv_micro_states(int32_t n, int32_t n_stages)
+{
+    assert(n >= 1 && n_stages >= 1);
+    return n < n_stages ? n : n_stages;
+}

@@ -47,4 +47,8 @@ int32_t clv_micro_copies(int32_t n, int32_t ahead);
  * n_stages. With all forward operators before the first backward one it would be n. */
 int32_t clv_micro_stashed(int32_t n, int32_t n_stages, int32_t stage);
 
+/* How many states a device keeps of those that it makes: a batch comes back for its next token when
+ * it has left the pipeline, so as many batches go round as fill it, each with its own caches. */
+int32_t clv_micro_states(int32_t n, int32_t n_stages);
+
 #endif

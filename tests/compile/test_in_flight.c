@@ -109,6 +109,53 @@ Test(in_flight, fill_and_drain_are_of_the_schedule)
     clv_arena_free(t->arena);
 }
 
+/* -- states -- */
+
+/* A cache of rows of 32 bytes, one longer; in place its past takes no memory. */
+static clv_tensor appended(toy *t, bool in_place, clv_tensor to)
+{
+    static const clv_dim before[] = { 7, 8 }, after[] = { 8, 8 };
+    clv_tensor past = toy_input(t, in_place ? 0 : 7 * 32);
+    clv_tensor present = TOY_OP(t, "Concat", 1000, 8 * 32, past, to);
+    t->types.of[past.i] =
+        (clv_type){ .kind = CLV_TYPE_TENSOR, .dtype = CLV_DT_FLOAT, .rank = 2, .dims = before };
+    t->types.of[present.i] =
+        (clv_type){ .kind = CLV_TYPE_TENSOR, .dtype = CLV_DT_FLOAT, .rank = 2, .dims = after };
+    toy_output(t, present);
+    return present;
+}
+
+/* Three stages with a cache each: so many batches go round as are in flight, three at most, and
+ * each stage has the caches of all of them. One stage has those of the one that it works on. */
+static void check_caches(bool in_place)
+{
+    static const int32_t stages[] = { 0, 0, 1, 1, 2, 2 }, one[] = { 0, 0, 0, 0, 0, 0 };
+    toy *t = new_toy(3, 1000 * KIB, 6);
+    clv_tensor x = toy_input(t, 1024);
+    for (int32_t s = 0; s < 3; s++) {
+        x = TOY_OP(t, NULL, 1000, 32, x);
+        appended(t, in_place, x);
+    }
+    toy_output(t, x);
+    for (int32_t n = 1; n <= 5; n++) {
+        clv_compile_report r;
+        int64_t caches = (n < 3 ? n : 3) - 1, sent = n > 1 ? CLV_MEMORY_ALIGN : 0;
+        compiled(t, n, stages, &r);
+        cr_expect_eq(r.devices[0].in_flight_bytes, caches * 256 + (n > 1 ? 1024 : 0) + sent);
+        cr_expect_eq(r.devices[1].in_flight_bytes, caches * 256 + 2 * sent);
+        cr_expect_eq(r.devices[2].in_flight_bytes, caches * 256 + 2 * sent);
+        compiled(t, n, one, &r);
+        cr_expect_eq(r.devices[0].in_flight_bytes, (n > 1 ? 1024 : 0) + sent);
+    }
+    clv_arena_free(t->arena);
+}
+
+Test(in_flight, each_stage_has_the_states_of_all_batches_that_go_round)
+{
+    check_caches(true);
+    check_caches(false);
+}
+
 /* -- training -- */
 
 /* Two layers on two stages: x | a = f0(x) | b = f1(a) and back: gb = g1(b, a), ga = g0(gb, x, a).
