@@ -215,7 +215,7 @@ static const clv_mesh *name_axes(const clv_joint *j, const clv_mesh_candidate *c
     if (!named)
         return NULL;
     *named = *c->on.mesh;
-    if (!c->form.mesh.name[0] && !j->req->data_parallel && !clv_tensor_constraints_asked(&j->rules))
+    if (!c->form.mesh.name[0] && !clv_tensor_constraints_asked(&j->rules))
         clv_axis_roles_name(found->roles, named);
     return named;
 }

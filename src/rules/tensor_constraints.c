@@ -376,7 +376,7 @@ static clv_status check_batch(const builder *b, clv_tensor t, const axis_set *ov
     const clv_axis_demands *demands = &b->c.tensor[t.i];
     for (int32_t i = 0; i < over->n; i++) {
         int32_t a = over->axis[i];
-        if (demands->demand[a] >= 0 && !(b->c.batch.dims[t.i] >> demands->demand[a] & 1))
+        if (demands->demand[a] >= 0 && !clv_batch_dims_is_at(&b->c.batch, t, demands->demand[a]))
             return fail_contradiction(b, demands->rule[a], over->rule, tensor_name(b, t), err);
     }
     return CLV_OK;
@@ -400,7 +400,7 @@ static clv_status lower_data_parallel(builder *b, const axis_set *over, clv_erro
         clv_tensor_role role = clv_tensor_at(g, t)->role;
         if (role == CLV_TENSOR_WEIGHT) {
             CLV_TRY(keep_tensor_whole(b, t, over, err));
-        } else if (role == CLV_TENSOR_INPUT && b->c.batch.dims[i]) {
+        } else if (role == CLV_TENSOR_INPUT && b->c.batch.at[i].outer > 0) {
             mark_bound(b, t);
             CLV_TRY(add_demand(b, &b->c.tensor[i], over, 0, tensor_name(b, t), err));
         } else {

@@ -163,19 +163,27 @@ Test(api_split_rules, what_is_whole_is_never_split)
     cr_expect_eq(state_count("in force"), 2);
 }
 
-/* covers: C.001 */
+static void expect_split_over(int node, const char *axis, const char *factor)
+{
+    char want[16];
+    snprintf(want, sizeof want, "%s=%s", axis, factor);
+    expect_split(node, want);
+}
+
+/* An axis that no rule names is named for what it does. covers: C.001 */
 Test(api_split_rules, data_parallel_splits_the_batch_alone)
 {
     for (int by_rule = 0; by_rule < 2; by_rule++) {
         cr_assert_eq(make_on("4", 4, by_rule ? "{\"data_parallel\":\"tp\"}" : "", !by_rule),
                      CLEAVE_OK, "%s", error.message);
-        expect_split(EMBED, "tp=i0");
-        expect_split(UP, "tp=d0");
-        expect_split(ACT, "tp=d0");
-        expect_split(DOWN, "tp=d0");
-        expect_split(SOFT, "tp=a0");
+        const char *axis = by_rule ? "tp" : "dp";
+        expect_split_over(EMBED, axis, "i0");
+        expect_split_over(UP, axis, "d0");
+        expect_split_over(ACT, axis, "d0");
+        expect_split_over(DOWN, axis, "d0");
+        expect_split_over(SOFT, axis, "a0");
         expect_split(STRANGE, ""); /* it has no rule */
-        expect_split(SUM, "tp=d0");
+        expect_split_over(SUM, axis, "d0");
         cr_expect_eq(state_count("in force"), by_rule);
     }
 }

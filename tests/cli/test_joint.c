@@ -89,6 +89,22 @@ Test(joint, a_mesh_that_the_cluster_has_not_is_named)
     refuses(2, "--max-tp two", "--max-tp is 'two'");
 }
 
+/* Some reshapes have the batch behind the sequence, in one dimension: it is the batch all the same.
+ */
+Test(joint, a_batch_behind_a_sequence_is_split_too)
+{
+    for (int given = 0; given < 2; given++) {
+        run_result r = run_in(folder,
+                              "%s plan --devices 8 --mesh 8 %s --no-output "
+                              "%s/tests/data/models/vit_l_16.b16.onnx",
+                              TEST_CLEAVE, given ? "--data-parallel" : "", TEST_SOURCE_DIR);
+        cr_expect_eq(r.code, 0, "%s", r.err);
+        cr_expect(strstr(r.out, "mesh        dp=8:"), "%s", r.out);
+        cr_expect(strstr(r.out, "no collectives"), "%s", r.out);
+        run_free(&r);
+    }
+}
+
 Test(joint, no_more_than_all_is_hidden) { refuses(2, "--mesh 8 --overlap 2", "--overlap"); }
 
 Test(joint, what_takes_whole_operators_takes_no_mesh)
