@@ -87,8 +87,9 @@ bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best)
 clv_plan_facts clv_joint_facts(const clv_joint *j, int32_t groups, int32_t per_mesh,
                                const clv_plan *p)
 {
+    bool fills = j->req->search.objective == CLV_THROUGHPUT; /* as far as memory allows */
     clv_plan_facts f = { .latency_ns = p->latency_ns,
-                         .period_ns = p->period_ns,
+                         .period_ns = fills ? clv_plan_interval_ns(p) : p->period_ns,
                          .peak_bytes = CLV_PLAN_UNKNOWN,
                          .stages = p->n_stages };
     for (int32_t d = 0; d < p->n_devices; d++) {

@@ -30,10 +30,11 @@ struct clv_mesh_candidate;
 
 /* What plans of the same objective differ by. */
 typedef struct {
-    int64_t latency_ns, period_ns; /* of a copy, without the host */
-    int64_t peak_bytes;            /* of the fullest device */
-    int32_t devices, stages;       /* in use, of all copies; of each */
-    int32_t collectives;           /* that send something */
+    int64_t latency_ns;      /* of a copy, without the host, as the next */
+    int64_t period_ns;       /* by throughput what it comes to with as much in flight as fits */
+    int64_t peak_bytes;      /* of the fullest device */
+    int32_t devices, stages; /* in use, of all copies; of each */
+    int32_t collectives;     /* that send something */
 } clv_plan_facts;
 
 /* The best plan of a form, and what it is made from again. */

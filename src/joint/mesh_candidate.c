@@ -10,6 +10,7 @@
 #include "stages/stages.h"
 
 #define MEMORY_ROUNDS    4     /* choices are made anew for less memory so often */
+#define FLIGHT_ROUNDS    2     /* and so often for what is in flight */
 #define COMPARED_CUTS    4     /* of a plan that is found for comparison, */
 #define COMPARED_GAP     0.01  /* and the gap that is enough for its strategies, */
 #define COMPARED_CUT_GAP 0.2   /* and for a cut */
@@ -44,29 +45,13 @@ static clv_status open_stages(clv_mesh_candidate *c, clv_error *err)
 
 /* -- choices within a limit on memory -- */
 
-/* What all stages together have. */
-static int64_t memory_of_stages(const clv_mesh_candidate *c)
-{
-    int64_t least = clv_stage_capacity(c->on.stages);
-    return least < INT64_MAX / c->on.n_stages ? least * c->on.n_stages : INT64_MAX;
-}
-
-/* What strategies may take: of lean ones, so much more than weights and inputs that are all split.
- */
+/* What strategies may take: of lean ones, so much more than that. */
 #define LEAN_TIMES 1.5
 static int64_t limit_of(const clv_mesh_candidate *c)
 {
-    const clv_types *types = c->j->analysis->types;
-    int64_t most = memory_of_stages(c);
-    double held = (double)c->j->analysis->costs->total.weight_bytes;
-    if (!c->form.lean)
-        return most;
-    for (int32_t i = 0; i < types->graph->n_inputs; i++) {
-        int64_t bytes = types->bytes[types->graph->inputs[i].i];
-        held += bytes > 0 ? (double)bytes : 0;
-    }
-    held *= LEAN_TIMES / c->on.mesh->n_devices;
-    return held < (double)most ? (int64_t)held : most;
+    int64_t most = clv_mesh_memory_bytes(&c->on);
+    double lean = LEAN_TIMES * (double)clv_mesh_split_bytes(c->j, &c->on);
+    return c->form.lean && lean < (double)most ? (int64_t)lean : most;
 }
 
 /* Operators that are alike for the mesh, and what they may do. */
@@ -204,7 +189,7 @@ static clv_status bound_form(clv_mesh_candidate *c, clv_error *err)
         return CLV_OK; /* of several stages a path says more of latency than a share of the sum, and
                           with fewer devices there is mostly no need to know more */
     if (!c->problem) { /* else that of the form with most memory: none needs more */
-        CLV_TRY(build_problem(c, memory_of_stages(c), err));
+        CLV_TRY(build_problem(c, clv_mesh_memory_bytes(&c->on), err));
         CLV_TRY(clv_intra_op_forest(c->problem->problem, c->arena, &c->forest, err));
     }
     raise_to_share(c);
@@ -366,6 +351,34 @@ static clv_status cut_for_memory(clv_mesh_candidate *c, int64_t limit_bytes, clv
     return CLV_OK;
 }
 
+/* Has memory left no room for all that fills the pipeline? */
+static bool is_unfilled(const clv_mesh_candidate *c)
+{
+    return c->on.n_stages > 1 && c->any && c->best.outcome == CLV_FITS && c->best_cut &&
+           c->best_cut->why_microbatches == CLV_MICRO_MEMORY;
+}
+
+/* Strategies that fill memory leave none for what is in flight: those that take less may do more in
+ * the same time, with half of what is beside weights and inputs that are all split, then a quarter.
+ */
+static clv_status cut_for_flight(clv_mesh_candidate *c, int64_t limit_bytes, clv_error *err)
+{
+    int64_t least_bytes = clv_mesh_split_bytes(c->j, &c->on);
+    for (int32_t round = 0; round < FLIGHT_ROUNDS && is_unfilled(c); round++) {
+        clv_plan *cut;
+        if (limit_bytes <= least_bytes)
+            break;
+        limit_bytes = least_bytes + (limit_bytes - least_bytes) / 2;
+        CLV_TRY(build_problem(c, limit_bytes, err));
+        CLV_TRY(solve(c, err));
+        if (!c->strategy.solve.found)
+            break;
+        CLV_TRY(cut_into_stages(c, c->strategy.solve.solution, 0, c->arena, &cut, err));
+        CLV_TRY(keep_all(c, limit_bytes, c->strategy.solve.solution, cut, err));
+    }
+    return CLV_OK;
+}
+
 /* The least that a plan takes so far, of any form. */
 static int64_t best_so_far(const clv_mesh_candidate *c)
 {
@@ -454,7 +467,10 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
     c->bounded = true;
     c->bound_ns = bound < INT64_MAX ? (int64_t)bound : 0;
     c->shared_ns = shared_ns(c);
-    return is_beaten(c, bound) ? CLV_OK : cut_for_memory(c, limit_bytes, err);
+    if (is_beaten(c, bound))
+        return CLV_OK;
+    CLV_TRY(cut_for_memory(c, limit_bytes, err));
+    return cut_for_flight(c, limit_bytes, err);
 }
 
 /* No more plans are to be cut: what may be better is left to the bound. */
@@ -545,7 +561,7 @@ clv_status clv_mesh_candidate_exhaust(clv_mesh_candidate *c, clv_error *err)
     c->bounded = true;
     CLV_TRY(open_mesh(c, err));
     CLV_TRY(open_stages(c, err));
-    int64_t limit_bytes = memory_of_stages(c);
+    int64_t limit_bytes = clv_mesh_memory_bytes(&c->on);
     CLV_TRY(cut_all(c, limit_bytes, &bound, err));
     c->bound_ns = bound > c->bound_ns ? (int64_t)bound : c->bound_ns;
     if (!c->any || c->best.outcome != CLV_OOM || bound >= best_so_far(c))

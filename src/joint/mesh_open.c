@@ -1,5 +1,6 @@
 #include "joint/mesh_open.h"
 
+#include "joint/stage_memory.h"
 #include "lower/stage_cluster.h"
 #include "sharding/refine_uneven.h"
 
@@ -59,4 +60,21 @@ clv_status clv_mesh_open_stages(const clv_joint *j, const clv_joint_form *form, 
         clv_stage_cluster_make(j->cluster, group, io->mesh->n_devices, arena, &io->stages, err));
     io->unlike = io->excluded = !stages_are_alike(j, io);
     return CLV_OK;
+}
+
+int64_t clv_mesh_memory_bytes(const clv_mesh_opened *on)
+{
+    int64_t least = clv_stage_capacity(on->stages);
+    return least < INT64_MAX / on->n_stages ? least * on->n_stages : INT64_MAX;
+}
+
+int64_t clv_mesh_split_bytes(const clv_joint *j, const clv_mesh_opened *on)
+{
+    const clv_types *types = j->analysis->types;
+    double held = (double)j->analysis->costs->total.weight_bytes;
+    for (int32_t i = 0; i < types->graph->n_inputs; i++) {
+        int64_t bytes = types->bytes[types->graph->inputs[i].i];
+        held += bytes > 0 ? (double)bytes : 0;
+    }
+    return (int64_t)(held / on->mesh->n_devices);
 }

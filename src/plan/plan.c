@@ -56,13 +56,18 @@ double clv_plan_bubble(const clv_plan *plan)
 
 int32_t clv_plan_copies(const clv_plan *plan) { return plan->n_copies > 1 ? plan->n_copies : 1; }
 
+int64_t clv_plan_interval_ns(const clv_plan *plan)
+{
+    if (clv_plan_has_run(plan) && plan->why_microbatches != CLV_MICRO_FILLED)
+        return clv_micro_share_ns(plan->latency_ns, plan->period_ns, plan->microbatches);
+    return plan->period_ns;
+}
+
 int64_t clv_plan_objective_ns(const clv_plan *plan)
 {
-    int64_t ns = plan->period_ns, copies = clv_plan_copies(plan);
+    int64_t ns = clv_plan_interval_ns(plan), copies = clv_plan_copies(plan);
     if (plan->objective == CLV_LATENCY)
         return plan->latency_ns;
-    if (clv_plan_has_run(plan) && plan->why_microbatches != CLV_MICRO_FILLED)
-        ns = clv_micro_share_ns(plan->latency_ns, plan->period_ns, plan->microbatches);
     return ns / copies + (ns % copies > 0);
 }
 

@@ -238,8 +238,10 @@ double clv_plan_bubble(const clv_plan *plan);
 /* At least 1. */
 int32_t clv_plan_copies(const clv_plan *plan);
 
-/* Latency; or by throughput the period, or the run divided by its micro-batches where their number
- * was not chosen for the period, divided among the copies; 0: not known. */
+/* From one run of a copy to its next in the long run: the period, or the run of the pipeline
+ * divided by its micro-batches where their number was not chosen for the period; 0: not known. */
+int64_t clv_plan_interval_ns(const clv_plan *plan);
+/* Latency; or by throughput that interval, divided among the copies; 0: not known. */
 int64_t clv_plan_objective_ns(const clv_plan *plan);
 /* Proven: no plan that the search was about takes less. */
 bool clv_plan_is_optimal(const clv_plan *plan);

@@ -96,6 +96,19 @@ Test(microbatches, throughput_fills_the_pipeline)
     run_free(&r);
 }
 
+/* Copies of weights would leave no room for a second micro-batch: columns and rows of them do. */
+Test(microbatches, strategies_leave_room_for_what_fills_the_pipeline)
+{
+    run_result r = run_in(folder,
+                          "%s plan --devices 4 --mesh 2 --stages 2 --copies 1 --memory 6000KiB "
+                          "--objective throughput --plan-out p.json --no-output m.onnx",
+                          TEST_CLEAVE);
+    cr_assert_eq(r.code, 0, "%s", r.err);
+    cr_expect_geq(in_plan("microbatches"), 2, "%s", r.out);
+    cr_expect_leq(in_plan("bubble"), 0.05, "%s", r.out);
+    run_free(&r);
+}
+
 Test(microbatches, a_number_that_is_given_is_taken)
 {
     run_result r = ran(0, "--objective throughput --microbatches 3");
