@@ -16,10 +16,15 @@ static int64_t devices_of(const clv_joint *j, const clv_joint_found *f)
     (void)j;
     return f->facts.devices;
 }
+static int64_t capacity(const clv_joint *j)
+{
+    return clv_device_capacity(clv_device_kind_of(j->cluster, j->levels.order[0]));
+}
+/* As long as half of a device is free, what a plan holds is of no interest. */
 static int64_t memory_of(const clv_joint *j, const clv_joint_found *f)
 {
-    (void)j;
-    return f->facts.peak_bytes;
+    int64_t half = capacity(j) / 2;
+    return f->facts.peak_bytes > half ? f->facts.peak_bytes : half;
 }
 static int64_t other_objective_of(const clv_joint *j, const clv_joint_found *f)
 {
@@ -32,10 +37,11 @@ static int64_t collectives_of(const clv_joint *j, const clv_joint_found *f)
     (void)j;
     return f->facts.collectives;
 }
+/* Stages are one more. */
 static int64_t axes_of(const clv_joint *j, const clv_joint_found *f)
 {
     (void)j;
-    return f->form.mesh.n_axes;
+    return f->form.mesh.n_axes + (f->facts.stages > 1);
 }
 static int64_t objective_of(const clv_joint *j, const clv_joint_found *f)
 {
@@ -61,11 +67,9 @@ enum { N_CRITERIA = sizeof criteria / sizeof *criteria };
 /* How much more is as good as the least. */
 static int64_t slack_of(const clv_joint *j, tolerance within, int64_t least)
 {
-    double of =
-        within == OF_ITSELF ? (double)least
-        : within == OF_CAPACITY
-            ? (double)clv_device_capacity(clv_device_kind_of(j->cluster, j->levels.order[0]))
-            : 0;
+    double of = within == OF_ITSELF     ? (double)least
+                : within == OF_CAPACITY ? (double)capacity(j)
+                                        : 0;
     return (int64_t)(j->req->worth * of);
 }
 
@@ -274,7 +278,7 @@ static const char *gain(const clv_joint *j, const clv_joint_found *chosen,
     if (a->devices != b->devices)
         return clv_arena_printf(arena, "%d device%s instead of %d", (int)a->devices,
                                 a->devices == 1 ? "" : "s", (int)b->devices);
-    if (a->peak_bytes + slack_of(j, OF_CAPACITY, 0) < b->peak_bytes)
+    if (memory_of(j, chosen) + slack_of(j, OF_CAPACITY, 0) < memory_of(j, best))
         return clv_arena_printf(arena, "%s of memory instead of %s",
                                 clv_show_bytes(less, a->peak_bytes),
                                 clv_show_bytes(more, b->peak_bytes));
