@@ -16,7 +16,7 @@ typedef struct {
     /* Of operators. At least one choice that the operator's rule allows must pass. */
     bool (*allow)(void *ctx, clv_op op, const clv_factors *f, const clv_op_choice *choice);
     /* A layout of a tensor that may lie in some ways only, no weight; NULL: it may lie in any. Such
-     * a tensor is a node, however often it is read. */
+     * a tensor is a node, however often it is read. Both may be NULL: so may all. */
     const clv_layout *(*like)(void *ctx, clv_tensor t);
     bool (*lies)(void *ctx, clv_tensor t, const clv_layout *layout); /* may it lie so? */
     void *ctx;

@@ -95,7 +95,7 @@ static clv_status find_outputs(builder *b, clv_error *err)
 /* A way in which a tensor of which a rule says how it lies may lie; NULL: in any. */
 static const clv_layout *bound_layout(const builder *b, clv_tensor t)
 {
-    return b->filter ? b->filter->like(b->filter->ctx, t) : NULL;
+    return b->filter && b->filter->like ? b->filter->like(b->filter->ctx, t) : NULL;
 }
 
 static bool tensor_is_node(const builder *b, clv_tensor t)

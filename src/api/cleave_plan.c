@@ -167,6 +167,8 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
             clv_cluster_keep_free(cluster, o->headroom, o->memory_bytes, p->arena, &cluster, err));
     req.cluster = cluster;
     req.runtime = runtime;
+    if (o->backend)
+        CLV_TRY(clv_backend_load(o->backend, configs, p->arena, &req.backend, err));
     CLV_TRY(set_precision(o, p->arena, &req, err));
     CLV_TRY(clv_pipeline_run(&req, p->arena, &p->plan, err));
     CLV_TRY(note_precision(o, p, err));

@@ -45,6 +45,7 @@ enum {
     COPIES,
     WORTH,
     ALTERNATIVES,
+    PROFILE,
     DATA_PARALLEL,
     OVERLAP,
     RUNTIME,
@@ -157,6 +158,10 @@ static const cli_option options[N_OPTIONS] = {
                        .help = "compare the best plans of N forms; 5",
                        .min = 0,
                        .max = 100 },
+    [PROFILE] = { .name = "--profile",
+                  .kind = CLI_TEXT,
+                  .value = "NAME|FILE",
+                  .help = "only what this runs: vllm, tensorrt-llm, sglang; anyone" },
     [DATA_PARALLEL] = { .name = "--data-parallel",
                         .kind = CLI_FLAG,
                         .help = "the outermost axis of the mesh splits the batch alone" },
@@ -253,8 +258,12 @@ static const char *file_of(const cli_value *v)
 
 static int find_paths(cli *c, const cli_value *v, job *j)
 {
-    const char *others[] = { j->input, file_of(&v[CLUSTER]), file_of(&v[SHARDING_NODES]),
-                             file_of(&v[CONSTRAINTS]), NULL };
+    const char *others[] = { j->input,
+                             file_of(&v[CLUSTER]),
+                             file_of(&v[SHARDING_NODES]),
+                             file_of(&v[CONSTRAINTS]),
+                             file_of(&v[PROFILE]),
+                             NULL };
     const int n_others = sizeof others / sizeof *others;
     int code = CLI_EXIT_OK;
 
@@ -316,6 +325,7 @@ static void read_options(const cli_value *v, cleave_plan_options *o)
     o->alternatives =
         v[ALTERNATIVES].by && v[ALTERNATIVES].number == 0 ? -1 : (int)v[ALTERNATIVES].number;
     o->data_parallel = v[DATA_PARALLEL].by != NULL;
+    o->backend = v[PROFILE].text;
     o->overlap = v[OVERLAP].real;
     o->runtime = v[RUNTIME].text;
     o->weights = v[WEIGHTS].text;

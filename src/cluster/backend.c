@@ -61,13 +61,30 @@ static clv_status read_command(const clv_json_at *root, clv_arena *arena, clv_ba
 static clv_status read_profile(const clv_json_at *root, clv_arena *arena, clv_backend *b,
                                clv_error *err)
 {
-    static const char *const keys[] = {
-        "$schema",         "version",     "name",           "description",       "source",
-        "device_names",    "max_devices", "power_of_two",   "static_shapes",     "uneven",
-        "axes_per_tensor", "fused_axes",  "unequal_groups", "stages",            "reshards",
-        "whole_operators", "mesh_axes",   "node_links",     "padded_vocabulary", "tokens",
-        "heads",           "command",     "shared_experts", NULL
-    };
+    static const char *const keys[] = { "$schema",
+                                        "version",
+                                        "name",
+                                        "description",
+                                        "source",
+                                        "device_names",
+                                        "max_devices",
+                                        "power_of_two",
+                                        "static_shapes",
+                                        "uneven",
+                                        "axes_per_tensor",
+                                        "fused_axes",
+                                        "unequal_groups",
+                                        "stages",
+                                        "reshards",
+                                        "whole_operators",
+                                        "mesh_axes",
+                                        "node_links",
+                                        "padded_vocabulary",
+                                        "megatron",
+                                        "heads",
+                                        "command",
+                                        "shared_experts",
+                                        NULL };
     const char *text;
 
     CLV_TRY(clv_json_keys(root, keys, err));
@@ -89,7 +106,7 @@ static clv_status read_profile(const clv_json_at *root, clv_arena *arena, clv_ba
     CLV_TRY(read_bool(root, "fused_axes", &b->fused_axes, err));
     CLV_TRY(read_bool(root, "unequal_groups", &b->unequal_groups, err));
     CLV_TRY(read_bool(root, "stages", &b->stages, err));
-    CLV_TRY(read_bool(root, "tokens", &b->tokens, err));
+    CLV_TRY(read_bool(root, "megatron", &b->megatron, err));
     CLV_TRY(read_bool(root, "heads", &b->heads, err));
     CLV_TRY(read_bool(root, "padded_vocabulary", &b->padded_vocabulary, err));
     CLV_TRY(read_bool(root, "shared_experts", &b->shared_experts, err));
@@ -112,8 +129,7 @@ clv_status clv_backend_parse(const char *text, size_t n, const char *what, clv_a
                         .fused_axes = true,
                         .unequal_groups = true,
                         .stages = true,
-                        .reshards = true,
-                        .tokens = true };
+                        .reshards = true };
     CLV_TRY(clv_json_parse(text, n, what, &json, err));
     clv_json_at root = clv_json_root(json, what);
     clv_status status = read_profile(&root, arena, b, err);

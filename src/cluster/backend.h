@@ -28,8 +28,9 @@ typedef struct clv_backend {
     int64_t max_devices, axes_per_tensor, mesh_axes; /* INT64_MAX where nothing is said */
     bool power_of_two, static_shapes;
     bool uneven, fused_axes, unequal_groups, stages, reshards; /* allowed */
-    bool tokens;            /* batch and sequence may be split within a copy */
-    bool heads;             /* what a mesh splits are heads: it divides them (clv_backend_heads) */
+    bool megatron; /* within a copy neither tokens nor hidden state are split: what is inside of a
+                      layer, heads and columns, and experts and vocabulary */
+    bool heads;    /* what a mesh splits are heads: it divides them (clv_backend_heads) */
     bool padded_vocabulary; /* of whatever size, it is padded until it divides */
     bool shared_experts;    /* copies behind one address deal out their experts among each other */
     clv_backend_command command;

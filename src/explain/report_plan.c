@@ -8,6 +8,7 @@
 #include "explain/report_choice.h"
 #include "explain/report_devices.h"
 #include "explain/report_mesh.h"
+#include "explain/report_profile.h"
 #include "explain/report_time.h"
 #include "problem/micro.h"
 
@@ -456,6 +457,7 @@ clv_status clv_report_plan(const clv_plan *plan, clv_text_form form, bool poprt,
     put_head(&r);
     clv_report_copies(plan, &r.text);
     clv_report_choice(plan, &r.text);
+    clv_report_profile(plan, &r.text);
     clv_report_mesh(plan, &r.text);
     clv_report_devices(plan, &r.text);
     clv_report_memory(plan, &r.text);

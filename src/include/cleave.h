@@ -427,6 +427,11 @@ typedef struct {
     /* Judges candidates in place of the command; NULL: none. Both: CLEAVE_EUSAGE. */
     cleave_compile compile;
     void *compile_ctx;
+    /* Who is to run the plan: a name of configs/backends ("vllm"), or a file of your own
+     * (docs/sharding.md). Only plans that it runs are looked for; the report has the command line
+     * and what the restriction costs. Goes without data_parallel, constraints, sharding_nodes and
+     * compiler. NULL: anyone. */
+    const char *backend;
 } cleave_plan_options;
 
 static inline void cleave_plan_options_init(cleave_plan_options *options)

@@ -49,7 +49,7 @@ bool clv_joint_may(const clv_request *req)
     int32_t n = req->devices > 0 ? req->devices : req->cluster->n_devices;
     bool may_copy =
         req->search.objective == CLV_THROUGHPUT && req->copies == 0 && leaves_forms(req);
-    return req->copies > 1 || (n > 1 && (may_split(req) || may_copy));
+    return req->copies > 1 || (n > 1 && (may_split(req) || may_copy || req->backend));
 }
 
 /* -- all forms -- */
@@ -110,7 +110,7 @@ static clv_status plan_groups_of_whole_operators(clv_joint *j, clv_error *err)
     int32_t stages = j->req->stages;
     for (int32_t g = j->n_groups - 1; g >= 0; g--) {
         int32_t groups = j->groups[g];
-        if (stages > 0 ? clv_joint_group_devices(j, groups) == stages : any || g == 0)
+        if (clv_joint_allows(j, 1, groups) && (stages > 0 || any || g == 0))
             CLV_TRY(plan_whole_operators(j, groups, false, err));
     }
     return CLV_OK;
@@ -208,6 +208,8 @@ static clv_status search(clv_joint *j, bool *ret_whole, clv_error *err)
     if (*ret_whole)
         return CLV_OK;
     CLV_TRY(clv_mesh_rules_check(&j->rules, err));
+    CLV_TRY(clv_backend_limits_find(req->backend, j->cluster, j->analysis->costs, j->arena,
+                                    &j->limits, err));
     CLV_TRY(clv_mesh_levels(j->cluster, CLV_MESH_ALL_DEVICES, j->arena, &j->levels, err));
     if (j->splits)
         CLV_TRY(clv_factors_all(req->model, j->analysis->types, j->arena, &j->factors, err));
@@ -398,6 +400,9 @@ clv_status clv_joint_plan(const clv_request *req, const clv_analysis *analysis, 
     const clv_joint_found *chosen = clv_joint_choose(&j);
     CLV_TRY(make_plan(&j, chosen, ret, err));
     CLV_TRY(clv_joint_add_alternatives(&j, chosen, *ret, err));
+    (*ret)->form = clv_joint_form_name(&j, chosen, arena);
+    if (!(*ret)->form)
+        return clv_fail_nomem(err, "a plan");
     if (!chosen->whole)
         clv_plan_add_host(*ret, analysis->host_ns);
     add_search(&j, chosen, *ret);

@@ -107,7 +107,8 @@ static clv_status add_form(clv_joint *j, const clv_mesh_form *mesh, int32_t grou
 
 /* -- the mesh that is asked for -- */
 
-static clv_status check_size(const clv_joint *j, int32_t n, clv_error *err)
+static clv_status check_size(const clv_joint *j, const clv_mesh_form *shape, int32_t n,
+                             clv_error *err)
 {
     const clv_request *req = j->req;
     int32_t devices = j->cluster->n_devices, copies = req->copies > 1 ? req->copies : 1;
@@ -131,6 +132,9 @@ static clv_status check_size(const clv_joint *j, int32_t n, clv_error *err)
                         "random numbers on each: give it a seed, or stages of one device",
                         req->mesh, (int)n, CLV_STR_ARG(j->random->label),
                         CLV_STR_ARG(j->random->type));
+    char why[CLV_MESSAGE_SIZE];
+    if (!clv_backend_runs_mesh(&j->limits, shape->n_axes, n, why))
+        return clv_fail(err, CLV_EUSAGE, "mesh '%s': %s", req->mesh, why);
     if (req->max_share > 0 && n > req->max_share)
         return clv_fail(err, CLV_EUSAGE,
                         "mesh '%s' has %d devices, more than the %d that are allowed for a stage",
@@ -142,6 +146,9 @@ bool clv_joint_allows(const clv_joint *j, int32_t per_mesh, int32_t groups)
 {
     int32_t n = clv_joint_group_devices(j, groups);
     if ((j->random && per_mesh > 1) || (j->req->stages > 0 && per_mesh * j->req->stages != n))
+        return false;
+    if (!clv_backend_runs_mesh(&j->limits, 1, per_mesh, NULL) ||
+        (j->req->backend && !j->req->backend->stages && per_mesh != n))
         return false;
     return n % per_mesh == 0 && (j->req->max_share == 0 || per_mesh <= j->req->max_share);
 }
@@ -155,7 +162,7 @@ static clv_status add_given(clv_joint *j, clv_error *err)
     CLV_TRY(clv_mesh_form_parse(j->req->mesh, j->arena, &shape, err));
     for (int32_t a = 0; a < shape.n_axes; a++)
         n = shape.size[a] <= CLV_DEVICES_MAX / n ? n * shape.size[a] : CLV_DEVICES_MAX + 1;
-    CLV_TRY(check_size(j, n, err));
+    CLV_TRY(check_size(j, &shape, n, err));
     for (int32_t g = 0; g < j->n_groups && n > 1; g++)
         if (clv_joint_allows(j, n, j->groups[g]))
             CLV_TRY(add_form(j, &shape, j->groups[g], err));
@@ -170,6 +177,12 @@ static clv_status add_given(clv_joint *j, clv_error *err)
 
 /* -- all meshes -- */
 
+static int32_t axes_tried(const clv_joint *j)
+{
+    const clv_backend *b = j->req->backend;
+    return b && b->mesh_axes < MESH_AXES_TRIED ? (int32_t)b->mesh_axes : MESH_AXES_TRIED;
+}
+
 /* The levels of the first devices in the order of links, which are those of the first mesh. */
 static clv_status add_meshes_of(clv_joint *j, int32_t per_mesh, clv_error *err)
 {
@@ -178,7 +191,7 @@ static clv_status add_meshes_of(clv_joint *j, int32_t per_mesh, clv_error *err)
     int32_t n;
     CLV_TRY(clv_mesh_levels(j->cluster, (clv_mesh_devices){ j->levels.order, per_mesh }, j->arena,
                             &levels, err));
-    CLV_TRY(clv_mesh_forms(&levels, MESH_AXES_TRIED, j->arena, &shapes, &n, err));
+    CLV_TRY(clv_mesh_forms(&levels, axes_tried(j), j->arena, &shapes, &n, err));
     for (int32_t i = 0; i < n; i++)
         for (int32_t g = 0; g < j->n_groups; g++)
             if (clv_joint_allows(j, per_mesh, j->groups[g]))
@@ -208,10 +221,17 @@ static clv_status add_all(clv_joint *j, clv_error *err)
     if (any)
         return CLV_OK;
     n = clv_joint_group_devices(j, j->groups[0]);
+    char why[CLV_MESSAGE_SIZE];
+    if (stages == 0)
+        return clv_fail(err, CLV_EUSAGE, "profile '%.40s' has no stages, and no mesh of %d devices",
+                        j->req->backend->name, (int)n);
     if (n % stages != 0)
         return clv_fail(err, CLV_EUSAGE,
                         "%d stages: %d devices cannot be dealt out to so many alike", (int)stages,
                         (int)n);
+    if (!clv_backend_runs_mesh(&j->limits, 1, n / stages, why))
+        return clv_fail(err, CLV_EUSAGE, "%d stage%s: %s", (int)stages, stages == 1 ? "" : "s",
+                        why);
     if (j->random)
         return clv_fail(err, CLV_EUSAGE,
                         "%d stages of %d devices: operator '%.*s' (%.*s) would draw other random "

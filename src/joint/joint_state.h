@@ -8,6 +8,7 @@
 #include "plan/plan.h"
 #include "request/analysis.h"
 #include "request/request.h"
+#include "rules/backend_limits.h"
 #include "rules/constraints.h"
 #include "sharding/mesh_levels.h"
 
@@ -61,6 +62,7 @@ typedef struct {
     clv_arena *arena;
     clv_cluster *cluster; /* what is asked for */
     clv_link_levels levels;
+    clv_backend_limits limits; /* of who is to run the plan */
     clv_factors *factors;      /* by operator; NULL: they stay whole */
     const clv_op_info *random; /* draws other numbers on each device of a mesh; NULL: none does */
     clv_op_classes classes;

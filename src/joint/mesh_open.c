@@ -2,17 +2,31 @@
 
 #include "joint/stage_memory.h"
 #include "lower/stage_cluster.h"
+#include "rules/backend_filter.h"
 #include "sharding/refine_uneven.h"
+
+/* Beside a backend there are no rules of the user. */
+static clv_status keep_to_backend(const clv_joint *j, const clv_split_model *model,
+                                  clv_arena *arena, clv_tensor_constraints **ret, clv_error *err)
+{
+    *ret = CLV_NEW(arena, clv_tensor_constraints);
+    if (!*ret)
+        return clv_fail_nomem(err, "what a profile splits");
+    (*ret)->any = true;
+    return clv_backend_filter_make(j->req->backend, model, arena, &(*ret)->filter, err);
+}
 
 clv_status clv_mesh_open_constraints(const clv_joint *j, const clv_factors *factors,
                                      const clv_mesh *mesh, clv_arena *arena,
                                      clv_tensor_constraints **ret, clv_error *err)
 {
+    const clv_split_model model = { j->analysis->types, factors, mesh };
     *ret = NULL;
+    if (j->req->backend)
+        return keep_to_backend(j, &model, arena, ret, err);
     if (j->without_tensor_rules ||
         (!j->req->data_parallel && !clv_tensor_constraints_asked(&j->rules)))
         return CLV_OK;
-    clv_split_model model = { j->analysis->types, factors, mesh };
     return clv_tensor_constraints_make(&j->rules, j->req->data_parallel, &model, arena, ret, err);
 }
 

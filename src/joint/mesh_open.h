@@ -17,8 +17,8 @@ typedef struct {
     bool excluded;       /* for one of those, or as no plan keeps the rules */
 } clv_mesh_opened;
 
-/* What rules on tensors mean for a mesh, with the factors for it; *ret NULL where none asks
- * anything. */
+/* What rules on tensors, or who is to run the plan, mean for a mesh, with the factors for it; *ret
+ * NULL where none asks anything. */
 clv_status clv_mesh_open_constraints(const clv_joint *j, const clv_factors *factors,
                                      const clv_mesh *mesh, clv_arena *arena,
                                      clv_tensor_constraints **ret, clv_error *err);

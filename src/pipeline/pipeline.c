@@ -2,8 +2,10 @@
 
 #include <inttypes.h>
 
+#include "base/clock.h"
 #include "graph/states.h"
 #include "joint/joint.h"
+#include "pipeline/profile.h"
 #include "proto/fingerprint.h"
 #include "request/analysis.h"
 #include "stages/stages.h"
@@ -54,6 +56,31 @@ static clv_status plan_fewest_devices(const clv_request *req, const clv_analysis
     }
 }
 
+/* For the devices that are asked for, or the fewest. */
+static clv_status plan_asked(const clv_request *req, const clv_analysis *analysis, clv_arena *arena,
+                             clv_plan **ret, clv_error *err)
+{
+    return req->fewest ? plan_fewest_devices(req, analysis, arena, ret, err)
+                       : plan_devices(req, analysis, arena, ret, err);
+}
+
+/* What the same search finds for anyone; not when time is up, as it would be no fair price. */
+static clv_status add_profile(const clv_request *req, const clv_analysis *analysis,
+                              clv_arena *arena, clv_plan *plan, clv_error *err)
+{
+    const clv_request free = clv_profile_left_out(req);
+    clv_plan *without = NULL;
+    clv_arena *scratch = clv_arena_new(clv_arena_alloc(arena), 0);
+    clv_status status = scratch ? CLV_OK : clv_fail_nomem(err, "the price of a profile");
+    bool stopped = req->stop && req->stop(req->stop_ctx);
+    if (status == CLV_OK && !stopped && !clv_time_is_up(req->search.solve.deadline_ns))
+        status = plan_asked(&free, analysis, scratch, &without, err);
+    if (status == CLV_OK)
+        status = clv_profile_add(req, analysis, without, plan, arena, err);
+    clv_arena_free(scratch);
+    return status;
+}
+
 /* Models that are written from the plan compute what the file says. */
 static clv_status note_last_token(clv_plan *plan, clv_arena *arena, clv_error *err)
 {
@@ -90,6 +117,7 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
                             clv_error *err)
 {
     clv_analysis analysis;
+    CLV_TRY(clv_profile_check(req, err));
     /* model -> types, costs, units */
     CLV_TRY(clv_analyse(&(clv_analysed){ req->model, req->bindings, req->n_bindings, req->runtime,
                                          req->activations, req->kv,
@@ -97,8 +125,9 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
                         arena, &analysis, err));
     CLV_TRY(clv_analysis_require_numbers(req->model, &analysis, arena, err));
     /* types, costs, units -> plan */
-    CLV_TRY(req->fewest ? plan_fewest_devices(req, &analysis, arena, ret, err)
-                        : plan_devices(req, &analysis, arena, ret, err));
+    CLV_TRY(plan_asked(req, &analysis, arena, ret, err));
+    if (req->backend)
+        CLV_TRY(add_profile(req, &analysis, arena, *ret, err));
     clv_states states;
     CLV_TRY(clv_states_find(analysis.inference->main, arena, &states, err));
     (*ret)->state_tokens = clv_states_tokens(analysis.inference->main, &states);

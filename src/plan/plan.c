@@ -76,6 +76,14 @@ bool clv_plan_is_optimal(const clv_plan *plan)
     return plan->outcome == CLV_FITS && plan->stopped && strcmp(plan->stopped, "optimal") == 0;
 }
 
+double clv_plan_profile_price(const clv_plan_profile *profile)
+{
+    int64_t with = profile->with.objective_ns, without = profile->without.objective_ns;
+    if (!profile->with.form || !profile->without.form || without <= 0)
+        return -1;
+    return with > without ? (double)(with - without) / (double)without : 0;
+}
+
 double clv_plan_gap(const clv_plan *plan)
 {
     int64_t found = clv_plan_objective_ns(plan);

@@ -109,6 +109,21 @@ typedef struct {
     int64_t ns;
 } clv_plan_count;
 
+/* What a search came to. */
+typedef struct {
+    const char *form; /* "TP8"; NULL: no plan fits, or it is not known */
+    int32_t devices;  /* in use */
+    int64_t objective_ns;
+} clv_plan_result;
+
+/* Who is to run the plan (cluster/backend.h). */
+typedef struct {
+    const char *name;
+    const char *command;           /* line of a server that runs it; NULL: not known */
+    int32_t servers;               /* that are started so */
+    clv_plan_result with, without; /* the plan, and the best one for anyone */
+} clv_plan_profile;
+
 /* A kind of parallelism that the plan uses, in the words of the field (explain/parallelism.h). */
 typedef struct {
     const char *name; /* "data parallel" */
@@ -201,6 +216,8 @@ typedef struct {
     const clv_plan_alternative *alternatives; /* the plan's own form first, then the best first */
     const clv_plan_count *counts;             /* rising; none where one number was tried */
     const char *why_chosen;                   /* a sentence; NULL: there was no choice */
+    const char *form;                         /* its own; NULL: not known */
+    const clv_plan_profile *profile;          /* NULL: for anyone */
     int32_t n_alternatives, n_counts;
     /* how it was found */
     const char *search; /* "default", "first-fit", "documented" */
@@ -245,6 +262,9 @@ int64_t clv_plan_interval_ns(const clv_plan *plan);
 int64_t clv_plan_objective_ns(const clv_plan *plan);
 /* Proven: no plan that the search was about takes less. */
 bool clv_plan_is_optimal(const clv_plan *plan);
+/* How much more the objective is than without the profile, 0 where it is no more; negative: not
+ * known. */
+double clv_plan_profile_price(const clv_plan_profile *profile);
 /* How much of the objective is above the bound, 0 to 1; negative: no bound is known. */
 double clv_plan_gap(const clv_plan *plan);
 

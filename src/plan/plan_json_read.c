@@ -9,6 +9,7 @@
 #include "plan/plan_json.h"
 #include "plan/plan_json_annotations.h"
 #include "plan/plan_json_choice.h"
+#include "plan/plan_json_profile.h"
 #include "plan/plan_json_read_facts.h"
 #include "plan/plan_json_read_mesh.h"
 #include "plan/plan_mesh.h"
@@ -360,6 +361,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
                                         "kernels",
                                         "search",
                                         "choice",
+                                        "profile",
                                         "bindings",
                                         "open_tensors",
                                         "unknown_operators",
@@ -389,6 +391,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
     CLV_TRY(clv_plan_read_found(root, plan, arena, err));
     CLV_TRY(clv_plan_read_search(root, plan, arena, err));
     CLV_TRY(clv_plan_read_choice(root, plan, arena, err));
+    CLV_TRY(clv_plan_read_profile(root, plan, arena, err));
     CLV_TRY(read_bindings(root, plan, arena, err));
     CLV_TRY(clv_json_copy_texts(root, "open_tensors", arena, &plan->open_tensors,
                                 &plan->n_open_tensors, err));

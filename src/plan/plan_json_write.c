@@ -6,6 +6,7 @@
 #include "plan/plan_json.h"
 #include "plan/plan_json_annotations.h"
 #include "plan/plan_json_choice.h"
+#include "plan/plan_json_profile.h"
 #include "plan/plan_json_write_mesh.h"
 #include "plan/plan_mesh.h"
 
@@ -264,6 +265,7 @@ clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **r
     clv_plan_put_found(&out, plan);
     put_search(&out, plan);
     clv_plan_put_choice(&out, plan);
+    clv_plan_put_profile(&out, plan);
     put_rules(&out, plan);
     put_list(&out, "bindings", plan->bindings, plan->n_bindings);
     put_list(&out, "open_tensors", plan->open_tensors, plan->n_open_tensors);

@@ -5,6 +5,7 @@
 #ifndef CLV_REQUEST_REQUEST_H
 #define CLV_REQUEST_REQUEST_H
 
+#include "cluster/backend.h"
 #include "cluster/cluster.h"
 #include "graph/infer.h"
 #include "kernels/runtime.h"
@@ -34,9 +35,10 @@ typedef struct {
     int32_t stages;          /* exactly so many; 0: any */
     int32_t copies;          /* exactly so many of the plan; 0: any by throughput, else one */
     double worth; /* a plan of more devices, memory or the like has to be better by that part */
-    int32_t alternatives; /* the best plans of so many forms are wanted for comparison */
-    bool data_parallel;   /* the outermost axis of the mesh splits nothing but the batch */
-    double overlap;       /* of collectives with compute, as in clv_comm_options */
+    int32_t alternatives;       /* the best plans of so many forms are wanted for comparison */
+    const clv_backend *backend; /* who is to run the plan (cluster/backend.h); NULL: anyone */
+    bool data_parallel;         /* the outermost axis of the mesh splits nothing but the batch */
+    double overlap;             /* of collectives with compute, as in clv_comm_options */
     bool fewest; /* as few devices as it fits, at most `devices`; on so many by the objective */
     bool terse;  /* one candidate of several: where it does not fit, no advice on what would */
     clv_partition_options search; /* without its microbatches */
