@@ -242,15 +242,19 @@ static void set_order(maker *m, int32_t *next)
         out->order[next[out->of[i]]++] = (clv_op){ i };
 }
 
-/* The units of these candidates. */
-static clv_status set_units(maker *m, const clv_op *kept, int32_t n_kept, clv_error *err)
+static clv_status make_room(maker *m, int32_t n_units, clv_error *err)
+{
+    m->out->at = CLV_NEW_ARRAY(m->arena, clv_subgraph, n_units);
+    return m->out->at ? CLV_OK : clv_fail_nomem(err, "subgraphs");
+}
+
+/* What follows from the unit of each operator. */
+static clv_status fill_units(maker *m, clv_error *err)
 {
     clv_weight_sums w;
-    m->out->at = CLV_NEW_ARRAY(m->arena, clv_subgraph, (size_t)n_kept + 1);
-    int32_t *next = CLV_NEW_ARRAY(m->scratch, int32_t, (size_t)n_kept + 1);
-    if (!m->out->at || !next)
+    int32_t *next = CLV_NEW_ARRAY(m->scratch, int32_t, m->out->n);
+    if (!next)
         return clv_fail_nomem(err, "subgraphs");
-    assign_all(m, kept, n_kept);
     set_order(m, next);
     CLV_TRY(clv_weight_sums_init(&w, m->costs, m->scratch, err));
     for (int32_t u = 0; u < m->out->n; u++) {
@@ -262,6 +266,14 @@ static clv_status set_units(maker *m, const clv_op *kept, int32_t n_kept, clv_er
         }
     }
     return CLV_OK;
+}
+
+/* The units of these candidates. */
+static clv_status set_units(maker *m, const clv_op *kept, int32_t n_kept, clv_error *err)
+{
+    CLV_TRY(make_room(m, n_kept + 1, err));
+    assign_all(m, kept, n_kept);
+    return fill_units(m, err);
 }
 
 static bool at_least(int64_t part, int64_t whole, int64_t share)
@@ -501,5 +513,31 @@ clv_status clv_subgraphs_split(const clv_costs *costs, const clv_subgraphs *unit
     clv_status status = begin(&m, costs, arena, err);
     if (status == CLV_OK)
         status = split(&m, units, mark, err);
+    return finish(&m, status, ret);
+}
+
+/* -- groups that are given -- */
+
+static clv_status set_groups(maker *m, const int32_t *group, int32_t n, clv_error *err)
+{
+    CLV_TRY(make_room(m, n, err));
+    m->out->n = n;
+    for (int32_t u = 0; u < n; u++)
+        m->out->at[u].candidate = CLV_NO_OP;
+    for (int32_t i = 0; i < m->g->n_ops; i++) {
+        m->out->of[i] = group[i];
+        if (group[i] < n - 1)
+            m->out->at[group[i]].candidate = (clv_op){ i };
+    }
+    return fill_units(m, err);
+}
+
+clv_status clv_subgraphs_of_groups(const clv_costs *costs, const int32_t *group, int32_t n,
+                                   clv_arena *arena, clv_subgraphs **ret, clv_error *err)
+{
+    maker m;
+    clv_status status = begin(&m, costs, arena, err);
+    if (status == CLV_OK)
+        status = set_groups(&m, group, n, err);
     return finish(&m, status, ret);
 }

@@ -49,6 +49,12 @@ clv_status clv_subgraphs_refine(const clv_costs *costs, clv_subgraphs *units, in
 clv_status clv_subgraphs_of_nodes(const clv_costs *costs, const clv_op *nodes, int32_t n_nodes,
                                   clv_arena *arena, clv_subgraphs **ret, clv_error *err);
 
+/* Each group is a unit, and its last operator the candidate. group: n_ops, 0 to n - 1; none has an
+ * operator that reads what one of a later group writes, and what goes with another operator is in
+ * its group. candidates is empty. O(ops + edges). */
+clv_status clv_subgraphs_of_groups(const clv_costs *costs, const int32_t *group, int32_t n,
+                                   clv_arena *arena, clv_subgraphs **ret, clv_error *err);
+
 /* Each operator is a unit, but for those whose results are constant or known, which go with a
  * reader. NULL where they are more than most. O(ops + edges). */
 clv_status clv_subgraphs_of_ops(const clv_costs *costs, int32_t most, clv_arena *arena,

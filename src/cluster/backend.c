@@ -41,9 +41,9 @@ static clv_status read_words(const clv_json_at *object, const char *key, clv_are
 static clv_status read_command(const clv_json_at *root, clv_arena *arena, clv_backend_command *ret,
                                clv_error *err)
 {
-    static const char *const keys[] = { "run",    "tensor_parallel", "pipeline_parallel",
-                                        "copies", "expert_parallel", "nodes",
-                                        NULL };
+    static const char *const keys[] = { "run",      "tensor_parallel", "pipeline_parallel",
+                                        "copies",   "expert_parallel", "nodes",
+                                        "launcher", "layers",          NULL };
     clv_json_at at;
 
     CLV_TRY(clv_json_member(root, "command", false, &at, err));
@@ -55,6 +55,8 @@ static clv_status read_command(const clv_json_at *root, clv_arena *arena, clv_ba
     CLV_TRY(read_words(&at, "pipeline_parallel", arena, &ret->pipeline_parallel, err));
     CLV_TRY(read_words(&at, "expert_parallel", arena, &ret->expert_parallel, err));
     CLV_TRY(read_words(&at, "copies", arena, &ret->copies, err));
+    CLV_TRY(read_words(&at, "launcher", arena, &ret->launcher, err));
+    CLV_TRY(read_words(&at, "layers", arena, &ret->layers, err));
     return read_words(&at, "nodes", arena, &ret->nodes, err);
 }
 
@@ -84,6 +86,7 @@ static clv_status read_profile(const clv_json_at *root, clv_arena *arena, clv_ba
                                         "heads",
                                         "command",
                                         "shared_experts",
+                                        "whole_layers",
                                         NULL };
     const char *text;
 
@@ -109,6 +112,7 @@ static clv_status read_profile(const clv_json_at *root, clv_arena *arena, clv_ba
     CLV_TRY(read_bool(root, "megatron", &b->megatron, err));
     CLV_TRY(read_bool(root, "heads", &b->heads, err));
     CLV_TRY(read_bool(root, "padded_vocabulary", &b->padded_vocabulary, err));
+    CLV_TRY(read_bool(root, "whole_layers", &b->whole_layers, err));
     CLV_TRY(read_bool(root, "shared_experts", &b->shared_experts, err));
     CLV_TRY(read_command(root, arena, &b->command, err));
     return read_bool(root, "reshards", &b->reshards, err);

@@ -14,7 +14,10 @@ typedef struct {
     const char *run; /* "vllm serve MODEL"; NULL: nothing is known of a command */
     const char *tensor_parallel, *pipeline_parallel, *expert_parallel;
     const char *copies; /* replicas of a model behind one address; NULL: a server for each */
-    const char *nodes;  /* where the devices of a server are those of several nodes */
+    /* where the devices of a server are those of several nodes: behind all others, and before them
+     */
+    const char *nodes, *launcher;
+    const char *layers; /* where stages have not equally many: before all others, "{n}" is a list */
 } clv_backend_command;
 
 typedef struct clv_backend {
@@ -31,6 +34,7 @@ typedef struct clv_backend {
     bool megatron; /* within a copy neither tokens nor hidden state are split: what is inside of a
                       layer, heads and columns, and experts and vocabulary */
     bool heads;    /* what a mesh splits are heads: it divides them (clv_backend_heads) */
+    bool whole_layers;      /* stages are such */
     bool padded_vocabulary; /* of whatever size, it is padded until it divides */
     bool shared_experts;    /* copies behind one address deal out their experts among each other */
     clv_backend_command command;

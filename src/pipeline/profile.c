@@ -1,8 +1,10 @@
 #include "pipeline/profile.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "explain/experts.h"
+#include "explain/layers.h"
 #include "graph/constant.h"
 
 /* -- the request -- */
@@ -39,22 +41,38 @@ typedef struct {
     int32_t tensor, stages, copies; /* of a server */
     int32_t experts;                /* devices that these are dealt out to; 1: they are not */
     int32_t servers, nodes;         /* in all; of each server */
+    const char *layers;             /* of each stage; NULL: not known */
+    bool uneven_layers;
 } deployment;
 
-/* Adds an option; "{n}" in its words is the number. NULL: no memory. */
-static const char *add_option(const char *text, const char *words, int32_t n, clv_arena *arena)
+/* Adds words, in which "{n}" is a value. NULL: no memory. */
+static const char *add_words(const char *text, const char *words, const char *value,
+                             clv_arena *arena)
 {
     const char *at = words ? strstr(words, "{n}") : NULL;
-    if (!text || !words || n <= 1)
+    const char *between = text && *text ? " " : "";
+    if (!text || !words)
         return text;
-    return at ? clv_arena_printf(arena, "%s %.*s%d%s", text, (int)(at - words), words, (int)n,
-                                 at + 3)
-              : clv_arena_printf(arena, "%s %s", text, words);
+    return at ? clv_arena_printf(arena, "%s%s%.*s%s%s", text, between, (int)(at - words), words,
+                                 value, at + 3)
+              : clv_arena_printf(arena, "%s%s%s", text, between, words);
+}
+
+/* An option with a number, where that is more than 1. */
+static const char *add_option(const char *text, const char *words, int32_t n, clv_arena *arena)
+{
+    char value[16];
+    snprintf(value, sizeof value, "%d", (int)n);
+    return n > 1 ? add_words(text, words, value, arena) : text;
 }
 
 static const char *command_line(const clv_backend_command *c, const deployment *d, clv_arena *arena)
 {
-    const char *text = c->run;
+    const char *text = "";
+    if (d->uneven_layers)
+        text = add_words(text, c->layers, d->layers, arena);
+    text = add_option(text, c->launcher, d->nodes, arena);
+    text = add_words(text, c->run, "", arena);
     text = add_option(text, c->tensor_parallel, d->tensor, arena);
     text = add_option(text, c->pipeline_parallel, d->stages, arena);
     text = add_option(text, c->copies, d->copies, arena);
@@ -94,6 +112,32 @@ static int32_t copies_of_server(const clv_plan *plan, int32_t each, int32_t node
     return held > 0 && copies % held == 0 ? held : 1;
 }
 
+/* Of each stage, where its first operators are. */
+static clv_status count_layers(const clv_request *req, const clv_plan *plan, clv_arena *arena,
+                               deployment *d, clv_error *err)
+{
+    const clv_graph *g = req->model->main;
+    int32_t *n = CLV_NEW_ARRAY(arena, int32_t, plan->n_stages), seen = 0;
+    clv_layers layers;
+    if (!n)
+        return clv_fail_nomem(err, "layers of stages");
+    CLV_TRY(clv_layers_find(g, arena, &layers, err));
+    if (layers.n == 0 || plan->n_stages == 1)
+        return CLV_OK;
+    for (int32_t i = 0; i < g->n_ops; i++) {
+        if (layers.of[i] != seen)
+            continue;
+        n[plan->devices[plan->device_of_op[g->ops[i].file_index]].stage]++;
+        seen++;
+    }
+    d->layers = "";
+    for (int32_t s = 0; s < plan->n_stages && d->layers; s++) {
+        d->uneven_layers |= n[s] != n[0];
+        d->layers = clv_arena_printf(arena, "%s%s%d", d->layers, s ? "," : "", (int)n[s]);
+    }
+    return d->layers ? CLV_OK : clv_fail_nomem(err, "layers of stages");
+}
+
 static clv_status deploy(const clv_request *req, const clv_analysis *analysis, const clv_plan *plan,
                          clv_arena *arena, deployment *ret, clv_error *err)
 {
@@ -107,6 +151,7 @@ static clv_status deploy(const clv_request *req, const clv_analysis *analysis, c
                          .copies = 1,
                          .experts = deals_out_experts(plan) ? tensor : 1,
                          .nodes = (each + node - 1) / node };
+    CLV_TRY(count_layers(req, plan, arena, ret, err));
     if (b->command.copies && !(experts && b->shared_experts))
         ret->copies = copies_of_server(plan, each, node);
     ret->servers = clv_plan_copies(plan) / ret->copies;
@@ -145,6 +190,7 @@ clv_status clv_profile_add(const clv_request *req, const clv_analysis *analysis,
         return CLV_OK;
     CLV_TRY(deploy(req, analysis, plan, arena, &d, err));
     p->servers = d.servers;
+    p->layers = d.layers;
     p->command = command_line(&req->backend->command, &d, arena);
     return p->command ? CLV_OK : clv_fail_nomem(err, "a profile");
 }

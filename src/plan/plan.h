@@ -121,6 +121,7 @@ typedef struct {
     const char *name;
     const char *command;           /* line of a server that runs it; NULL: not known */
     int32_t servers;               /* that are started so */
+    const char *layers;            /* of each stage, "40,40"; NULL: of one stage, or not known */
     clv_plan_result with, without; /* the plan, and the best one for anyone */
 } clv_plan_profile;
 

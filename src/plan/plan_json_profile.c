@@ -24,6 +24,8 @@ void clv_plan_put_profile(clv_json_out *out, const clv_plan *plan)
         clv_json_put_string(out, "command", p->command);
         clv_json_put_int(out, "servers", p->servers);
     }
+    if (p->layers)
+        clv_json_put_string(out, "layers", p->layers);
     put_result(out, "with", &p->with);
     put_result(out, "without", &p->without);
     if (clv_plan_profile_price(p) >= 0)
@@ -50,8 +52,8 @@ static clv_status read_result(const clv_json_at *profile, const char *key, clv_a
 clv_status clv_plan_read_profile(const clv_json_at *root, clv_plan *plan, clv_arena *arena,
                                  clv_error *err)
 {
-    static const char *const keys[] = { "name",    "command", "servers", "with",
-                                        "without", "price",   NULL };
+    static const char *const keys[] = { "name", "command", "servers", "layers",
+                                        "with", "without", "price",   NULL };
     clv_json_at at;
     clv_plan_profile *p;
 
@@ -67,6 +69,7 @@ clv_status clv_plan_read_profile(const clv_json_at *root, clv_plan *plan, clv_ar
     if (p->command)
         CLV_TRY(
             clv_plan_require_int32(&at, "servers", 1, CLV_PLAN_JSON_DEVICES_MAX, &p->servers, err));
+    CLV_TRY(clv_plan_get_string(&at, "layers", arena, &p->layers, err));
     CLV_TRY(read_result(&at, "with", arena, &p->with, err));
     CLV_TRY(read_result(&at, "without", arena, &p->without, err));
     plan->profile = p;

@@ -68,6 +68,12 @@ static inline bool clv_request_leaves_search(const clv_request *req)
            req->search.max_judged == 0 && !req->compiler && !req->sharding_nodes;
 }
 
+/* Are stages whole layers of the model? */
+static inline bool clv_request_keeps_layers(const clv_request *req)
+{
+    return req->backend && req->backend->whole_layers;
+}
+
 /* Are shards inside operators asked for? */
 static inline bool clv_request_asks_mesh(const clv_request *req)
 {

@@ -5,6 +5,7 @@
 #include "rules/tensor_constraints.h"
 #include "rules/unit_constraints.h"
 #include "stages/judge_open.h"
+#include "stages/layer_units.h"
 #include "stages/training.h"
 
 clv_stage_search clv_stage_search_beside(const clv_stage_search *s)
@@ -20,7 +21,7 @@ clv_stage_search clv_stage_search_beside(const clv_stage_search *s)
 static clv_status make_single_units(clv_stage_search *s, clv_error *err)
 {
     clv_subgraphs *single;
-    if (!clv_request_leaves_search(s->req))
+    if (!clv_request_leaves_search(s->req) || clv_request_keeps_layers(s->req))
         return CLV_OK;
     CLV_TRY(clv_subgraphs_of_ops(s->analysis.costs, CLV_SINGLE_OPS_MAX, s->arena, &single, err));
     if (single)
@@ -33,6 +34,8 @@ static clv_status make_finer_units(clv_stage_search *s, clv_error *err)
 {
     if (s->req->sharding_nodes)
         return CLV_OK;
+    if (clv_request_keeps_layers(s->req))
+        return clv_layer_units_make(s->analysis.costs, s->arena, &s->analysis.units, err);
     return clv_subgraphs_refine(s->analysis.costs, s->analysis.units, s->cluster->n_devices,
                                 s->arena, &s->analysis.units, err);
 }
