@@ -33,11 +33,14 @@ static const char *result(clv_text *text, const clv_plan_result *r, bool counts_
     return s ? s : "";
 }
 
-/* "21 % in latency" */
+/* "21 % in latency", "no latency" where that takes more devices, "nothing". */
 static const char *price_of(const clv_plan *plan, clv_text *text)
 {
+    const clv_plan_profile *p = plan->profile;
     const char *measure = plan->objective == CLV_THROUGHPUT ? "time between runs" : "latency";
-    double price = clv_plan_profile_price(plan->profile);
+    double price = clv_plan_profile_price(p);
+    if (price < SHOWN_PRICE && p->with.devices <= p->without.devices)
+        return "nothing";
     const char *s = price < SHOWN_PRICE
                         ? clv_arena_printf(text->arena, "no %s", measure)
                         : clv_arena_printf(text->arena, "%s in %s", percent(text, price), measure);

@@ -49,7 +49,7 @@ bool clv_joint_may(const clv_request *req)
     int32_t n = req->devices > 0 ? req->devices : req->cluster->n_devices;
     bool may_copy =
         req->search.objective == CLV_THROUGHPUT && req->copies == 0 && leaves_forms(req);
-    return req->copies > 1 || (n > 1 && (may_split(req) || may_copy || req->backend));
+    return req->copies > 1 || req->backend || (n > 1 && (may_split(req) || may_copy));
 }
 
 /* -- all forms -- */

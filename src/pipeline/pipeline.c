@@ -41,19 +41,28 @@ static int32_t least_devices(const clv_request *req, const clv_analysis *analysi
     return n;
 }
 
-/* For one device more each time, until a plan fits. */
+/* For one device more each time, until a plan fits; numbers that what is asked for does not go into
+ * are passed over. */
 static clv_status plan_fewest_devices(const clv_request *req, const clv_analysis *analysis,
                                       clv_arena *arena, clv_plan **ret, clv_error *err)
 {
     clv_request part = *req;
     int32_t most = req->devices > 0 ? req->devices : req->cluster->n_devices;
+    clv_plan *last = NULL;
+    clv_status status = CLV_OK;
     part.fewest = false;
-    for (part.devices = least_devices(req, analysis, most);; part.devices++) {
-        part.terse = part.devices < most; /* advice on what would fit: for the last only */
-        CLV_TRY(plan_devices(&part, analysis, arena, ret, err));
-        if ((*ret)->outcome == CLV_FITS || part.devices >= most)
-            return CLV_OK;
+    for (part.devices = least_devices(req, analysis, most); part.devices <= most; part.devices++) {
+        clv_plan *plan;
+        part.terse = req->terse || part.devices < most; /* advice on what would fit: for the last */
+        status = plan_devices(&part, analysis, arena, &plan, err);
+        if (status != CLV_OK && status != CLV_EUSAGE)
+            return status;
+        last = status == CLV_OK ? plan : last;
+        if (status == CLV_OK && plan->outcome == CLV_FITS)
+            break;
     }
+    *ret = last;
+    return last ? CLV_OK : status;
 }
 
 /* For the devices that are asked for, or the fewest. */
