@@ -53,6 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(b->name && b->max_devices >= 1 && b->axes_per_tensor >= 0);
         check_texts(b->device_names, b->n_device_names);
         check_texts(b->whole_operators, b->n_whole_operators);
+        check_texts(b->node_links, b->n_node_links);
+        must(b->mesh_axes >= 0 && (b->command.run || !b->command.copies));
         check_against(b, arena);
     }
     clv_arena_free(arena);

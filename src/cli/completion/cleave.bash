@@ -1,13 +1,14 @@
 # Completion of the command cleave for bash. The lists of options are checked against --help by a
 # test.
 
-# Where this file is: the clusters are beside it, installed or in the source.
+# Where this file is: the configs are beside it, installed or in the source.
 _cleave_folder=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 
-_cleave_clusters() {
+# The names in a folder of configs.
+_cleave_configs() {
     local file
-    for file in "$_cleave_folder"/../../cleave/configs/clusters/*.json \
-        "$_cleave_folder"/../../../configs/clusters/*.json; do
+    for file in "$_cleave_folder"/../../cleave/configs/"$1"/*.json \
+        "$_cleave_folder"/../../../configs/"$1"/*.json; do
         [ -e "$file" ] && basename -- "$file" .json
     done
 }
@@ -36,7 +37,7 @@ _cleave() {
     case ${COMP_WORDS[1]} in
     plan)
         options="--cluster --devices --memory --headroom --bind --objective --optimal_perf --first-fit --search
-            --sharding-nodes --constraints --jobs --max-candidates --deadline --gap --microbatches --mesh --max-tp --stages --copies --worth --alternatives --data-parallel --overlap --runtime --weights --kv --backward --compiler --compiler-timeout --configs --output --no-output
+            --sharding-nodes --constraints --jobs --max-candidates --deadline --gap --microbatches --mesh --max-tp --stages --copies --worth --alternatives --profile --data-parallel --overlap --runtime --weights --kv --backward --compiler --compiler-timeout --configs --output --no-output
             --plan-out --input_model --num_ipus --output_model --num_processes --color --json --quiet --help"
         ;;
     inspect) options="--bind --cluster --devices --memory --headroom --configs --color --json --quiet --help" ;;
@@ -59,7 +60,14 @@ _cleave() {
     case $prev in
     --cluster)
         mapfile -t COMPREPLY < <(
-            compgen -P "$before" -W "$(_cleave_clusters)" -- "$cur"
+            compgen -P "$before" -W "$(_cleave_configs clusters)" -- "$cur"
+            compgen -P "$before" -f -- "$cur"
+        )
+        return
+        ;;
+    --profile)
+        mapfile -t COMPREPLY < <(
+            compgen -P "$before" -W "$(_cleave_configs backends)" -- "$cur"
             compgen -P "$before" -f -- "$cur"
         )
         return
@@ -103,7 +111,7 @@ _cleave() {
     esac
     if [[ ${COMP_WORDS[1]} == clusters && -z $before && $cur != -* ]]; then
         mapfile -t COMPREPLY < <(
-            compgen -W "$(_cleave_clusters)" -- "$cur"
+            compgen -W "$(_cleave_configs clusters)" -- "$cur"
             compgen -f -- "$cur"
         )
     elif [[ -z $before && $cur == -* || ${COMP_WORDS[1]} == help ]]; then
