@@ -53,7 +53,8 @@ static void put_price(const clv_plan *plan, clv_text *text)
     const clv_plan_profile *p = plan->profile;
     bool counts = p->with.devices != p->without.devices;
     if (!p->without.form)
-        clv_text_labelled(text, "profile", "%s", p->name);
+        clv_text_labelled(text, "profile", "%s%s", p->name,
+                          p->with.form ? ": time was up before it was known what it costs" : "");
     else if (!p->with.form)
         clv_text_labelled(text, "profile", "%s: no plan of it fits; without it: %s", p->name,
                           result(text, &p->without, true));

@@ -73,7 +73,8 @@ static clv_status plan_asked(const clv_request *req, const clv_analysis *analysi
                        : plan_devices(req, analysis, arena, ret, err);
 }
 
-/* What the same search finds for anyone; not when time is up, as it would be no fair price. */
+/* What the same search finds for anyone; not when time is up, as it would be no fair price, nor
+ * when it is stopped before it finds any. */
 static clv_status add_profile(const clv_request *req, const clv_analysis *analysis,
                               clv_arena *arena, clv_plan *plan, clv_error *err)
 {
@@ -84,7 +85,7 @@ static clv_status add_profile(const clv_request *req, const clv_analysis *analys
     bool stopped = req->stop && req->stop(req->stop_ctx);
     if (status == CLV_OK && !stopped && !clv_time_is_up(req->search.solve.deadline_ns))
         status = plan_asked(&free, analysis, scratch, &without, err);
-    if (status == CLV_OK)
+    if (status == CLV_OK || status == CLV_ECANCELED)
         status = clv_profile_add(req, analysis, without, plan, arena, err);
     clv_arena_free(scratch);
     return status;
@@ -126,7 +127,7 @@ clv_status clv_pipeline_run(const clv_request *req, clv_arena *arena, clv_plan *
                             clv_error *err)
 {
     clv_analysis analysis;
-    CLV_TRY(clv_profile_check(req, err));
+    CLV_TRY(clv_profile_check(req, arena, err));
     /* model -> types, costs, units */
     CLV_TRY(clv_analyse(&(clv_analysed){ req->model, req->bindings, req->n_bindings, req->runtime,
                                          req->activations, req->kv,

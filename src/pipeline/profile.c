@@ -5,19 +5,35 @@
 
 #include "explain/experts.h"
 #include "explain/layers.h"
+#include "graph/backward.h"
 #include "graph/constant.h"
 
 /* -- the request -- */
 
-clv_status clv_profile_check(const clv_request *req, clv_error *err)
+/* An engine that knows heads is one that serves. */
+static clv_status check_serves(const clv_request *req, clv_arena *arena, clv_error *err)
+{
+    bool *backward_op = NULL;
+    if (!req->backend->heads)
+        return CLV_OK;
+    CLV_TRY(clv_backward_ops(req->model->main, req->backward, arena, &backward_op, err));
+    return backward_op ? clv_fail(err, CLV_EUSAGE,
+                                  "profile '%.40s' serves models, and this one has a backward pass",
+                                  req->backend->name)
+                       : CLV_OK;
+}
+
+clv_status clv_profile_check(const clv_request *req, clv_arena *arena, clv_error *err)
 {
     const char *other = req->data_parallel    ? "--data-parallel"
                         : req->constraints    ? "--constraints"
                         : req->sharding_nodes ? "--sharding-nodes"
                         : req->compiler       ? "--compiler"
                                               : NULL;
-    if (!req->backend || !other)
+    if (!req->backend)
         return CLV_OK;
+    if (!other)
+        return check_serves(req, arena, err);
     return clv_fail(err, CLV_EUSAGE,
                     "profile '%.40s' and %s exclude each other: what runs the plan decides how "
                     "tensors are split%s",

@@ -8,8 +8,9 @@
 #include "request/analysis.h"
 #include "request/request.h"
 
-/* CLV_EUSAGE: the request asks for what leaves the backend no say. O(1). */
-clv_status clv_profile_check(const clv_request *req, clv_error *err);
+/* CLV_EUSAGE: the request asks for what leaves the backend no say, or a model that is trained is to
+ * be served. O(operators). */
+clv_status clv_profile_check(const clv_request *req, clv_arena *arena, clv_error *err);
 
 /* The same request for anyone, to be compared with. */
 clv_request clv_profile_left_out(const clv_request *req);

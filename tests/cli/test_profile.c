@@ -150,6 +150,17 @@ Test(profile, the_plan_file_has_it)
     free(text);
 }
 
+Test(profile, specs_of_a_plan_are_what_its_profile_supports)
+{
+    run_result r = run_in(folder,
+                          "%s plan -q --profile vllm --stages 2 m.onnx && "
+                          "%s shards --check --profile vllm m.onnx.auto_sharded.onnx",
+                          TEST_CLEAVE, TEST_CLEAVE);
+    cr_expect_eq(r.code, 0, "%s", r.err);
+    cr_expect(strstr(r.out, "\nchecked for backend 'vllm'\n"));
+    run_free(&r);
+}
+
 /* -- what does not go together -- */
 
 Test(profile, a_bad_profile_is_one_sentence)
@@ -189,6 +200,8 @@ Test(profile, who_runs_the_plan_decides_how_tensors_are_split)
     refuses(2, "--profile vllm --sharding-nodes a=0",
             "profile 'vllm' and --sharding-nodes exclude");
     file_write(folder, "rules.json", "{}", 2);
+    refuses(2, "--profile vllm --backward 3/down",
+            "profile 'vllm' serves models, and this one has a backward pass");
     refuses(2, "--profile vllm --constraints rules.json",
             "profile 'vllm' and --constraints exclude each other");
 }
