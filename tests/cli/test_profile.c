@@ -101,6 +101,24 @@ Test(profile, vllm_has_a_server_for_each_copy_of_experts)
     says("--profile sglang --copies 2", " --tp-size 4 --dp-size 2\n");
 }
 
+Test(profile, experts_that_are_dealt_out_are_an_option)
+{
+    const net_sizes s = { .layers = 2,
+                          .batch = 64,
+                          .sequence = 1,
+                          .past = 1023,
+                          .hidden = 4096,
+                          .heads = 32,
+                          .kv_heads = 8,
+                          .inner = 1536,
+                          .experts = 128,
+                          .words = 32000 };
+    write_model(&s);
+    says("--profile vllm --mesh 8",
+         "vllm serve MODEL --tensor-parallel-size 8 --enable-expert-parallel\n");
+    says("--profile tensorrt-llm --mesh 8", "trtllm-serve MODEL --tp_size 8 --ep_size 8\n");
+}
+
 Test(profile, heads_and_layers_are_not_taken_apart)
 {
     says("--devices 6", "mesh        tp=6");
