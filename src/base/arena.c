@@ -234,6 +234,20 @@ void clv_arena_rewind(clv_arena *arena, clv_mark mark)
         arena->top->used = mark.used;
 }
 
+/* At the bottom, where no mark leads. */
+void clv_arena_adopt(clv_arena *arena, clv_arena *other)
+{
+    block **at = &arena->top;
+    while (*at)
+        at = &(*at)->next;
+    *at = other->top;
+    arena->bytes += other->bytes - sizeof *other;
+    if (arena->bytes > arena->peak)
+        arena->peak = arena->bytes;
+    other->top = NULL;
+    clv_arena_free(other);
+}
+
 size_t clv_arena_bytes(const clv_arena *arena) { return arena->bytes; }
 size_t clv_arena_peak(const clv_arena *arena) { return arena->peak; }
 const clv_alloc *clv_arena_alloc(const clv_arena *arena) { return &arena->alloc; }

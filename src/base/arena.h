@@ -57,6 +57,10 @@ char *clv_arena_str(clv_arena *arena, clv_str s); /* a copy with a NUL behind it
 clv_mark clv_arena_mark(clv_arena *arena);
 void clv_arena_rewind(clv_arena *arena, clv_mark mark);
 
+/* All that another arena with the same allocator holds becomes a part of this one; the other is
+ * gone. Marks stay, but for one of an empty arena. O(blocks of both). */
+void clv_arena_adopt(clv_arena *arena, clv_arena *other);
+
 /* Bytes held from the allocator now, and the most so far. */
 size_t clv_arena_bytes(const clv_arena *arena);
 size_t clv_arena_peak(const clv_arena *arena);

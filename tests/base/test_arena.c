@@ -257,6 +257,26 @@ Test(arena, the_last_bytes_below_a_limit_can_be_had)
     clv_arena_free(arena);
 }
 
+Test(arena, what_another_one_holds_is_taken_over)
+{
+    counter c = { 0 };
+    clv_alloc alloc = { count_resize, &c };
+    clv_arena *arena = clv_arena_new(&alloc, 0), *other = clv_arena_new(&alloc, 0);
+    char *own = clv_arena_take(arena, 100);
+    clv_mark mark = clv_arena_mark(arena);
+    char *taken = memset(clv_arena_take(other, 100000), 7, 100000);
+    clv_arena_adopt(arena, other);
+    cr_assert_eq(clv_arena_bytes(arena), c.bytes);
+    memset(clv_arena_take(arena, 100000), 9, 100000);
+    clv_arena_rewind(arena, mark);
+    memset(own, 1, 100);
+    cr_assert(taken[0] == 7 && taken[99999] == 7, "no mark leads to it");
+    cr_assert_eq(clv_arena_bytes(arena), c.bytes);
+    clv_arena_adopt(arena, clv_arena_new(&alloc, 0));
+    clv_arena_free(arena);
+    cr_assert_eq(c.live, 0);
+}
+
 Test(arena, a_failing_allocator_is_survived_at_every_call)
 {
     for (long fail_at = 1; fail_at < 12; fail_at++) {
