@@ -1,5 +1,7 @@
 #include "explain/no_fit.h"
 
+#include <stdio.h>
+
 #include "base/units.h"
 #include "plan/plan.h"
 
@@ -91,4 +93,17 @@ clv_status clv_note_fit_bound(const clv_fit_bound *bound, bool by_hand, clv_str 
             "device%s of this run can take %s of %s of weights at most",
             plan->n_devices, s, room, weights);
     return clv_plan_add_note(plan, text, arena, err);
+}
+
+const char *clv_show_late(const clv_plan *plan, char buf[static CLV_LATE_WORDS])
+{
+    char most[32], least[32], bound[32];
+    bool is_bounded = plan->objective == CLV_LATENCY && plan->bound_ns > 0;
+    snprintf(buf, CLV_LATE_WORDS,
+             is_bounded ? "no plan within %s was found: the least latency is %s, and none of the "
+                          "forms tried has less than %s"
+                        : "no plan within %s was found: the least latency is %s",
+             clv_show_time(most, plan->max_latency_ns), clv_show_time(least, plan->latency_ns),
+             clv_show_time(bound, plan->bound_ns));
+    return buf;
 }

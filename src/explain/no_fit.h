@@ -28,4 +28,9 @@ clv_status clv_note_shortages_tried(const clv_partition_result *result, clv_plan
 clv_status clv_note_fit_bound(const clv_fit_bound *bound, bool by_hand, clv_str last_op,
                               clv_plan *plan, clv_arena *arena, clv_error *err);
 
+/* "no plan within 5 ms was found: the least latency is 8.2 ms ...", of a plan that is CLV_LATE.
+ * Returns buf. */
+#define CLV_LATE_WORDS 200
+const char *clv_show_late(const clv_plan *plan, char buf[static CLV_LATE_WORDS]);
+
 #endif

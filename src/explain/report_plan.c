@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "base/units.h"
+#include "explain/no_fit.h"
+#include "explain/report_batch.h"
 #include "explain/report_choice.h"
 #include "explain/report_devices.h"
 #include "explain/report_mesh.h"
@@ -54,6 +56,10 @@ static const char *show_outcome(report *r)
         break;
     case CLV_FAILED:
         text = "no candidate compiled; the first one:";
+        break;
+    case CLV_LATE:
+        text = clv_arena_printf(r->text.arena, "no plan within %s was found; the fastest:",
+                                clv_show_time((char[32]){ 0 }, p->max_latency_ns));
         break;
     case CLV_INFEASIBLE:
         text = "no plan satisfies the rules; this one breaks some:";
@@ -110,13 +116,15 @@ static void put_bound(report *r)
     bool is_share = clv_plan_has_run(p) && p->why_microbatches != CLV_MICRO_FILLED;
     const char *by_pace = is_share ? "time a micro-batch" : "time between runs";
     const char *measure = p->objective == CLV_THROUGHPUT ? by_pace : "latency";
+    const char *any_latency =
+        p->objective == CLV_THROUGHPUT && p->max_latency_ns > 0 ? ", whatever its latency" : "";
     double gap = clv_plan_gap(p), percent = ceil(gap * 1e4) / 1e2;
     bool is_wide = gap > CLV_GAP_WIDE, is_joint = p->search && strcmp(p->search, "joint") == 0;
 
     if (gap >= 0)
-        clv_text_printf(&r->text, "bound       no %s has less %s than %s; %sgap %.*f %%%s\n",
+        clv_text_printf(&r->text, "bound       no %s has less %s than %s%s; %sgap %.*f %%%s\n",
                         is_joint ? "plan of the forms tried" : "cut of these units", measure,
-                        clv_show_time((char[32]){ 0 }, p->bound_ns),
+                        clv_show_time((char[32]){ 0 }, p->bound_ns), any_latency,
                         is_wide ? clv_tone_begin(&r->text, CLV_TONE_LOOK) : "", gap > 0 ? 2 : 0,
                         percent, is_wide ? clv_tone_end(&r->text) : "");
     else if (fits(p) && p->stopped)
@@ -220,6 +228,10 @@ static void put_throughput(report *r)
                         p->n_stages > 1 ? " of a pipeline" : "", every);
     else
         clv_text_printf(&r->text, "as a pipeline, one every %s\n", every);
+    if (p->batch_symbol)
+        clv_text_printf(&r->text, "            %s samples a second, %" PRId64 " a run\n",
+                        clv_show_number((char[32]){ 0 }, (double)p->batch * runs_per_s(p)),
+                        p->batch);
 }
 
 static int64_t bytes_of(const clv_plan_host_copy *at, int32_t n)
@@ -254,6 +266,9 @@ static void put_speed(report *r)
                         "latency     %s for one run; one after another, %s runs a second\n",
                         clv_show_time((char[32]){ 0 }, p->latency_ns),
                         clv_show_number((char[32]){ 0 }, 1e9 / (double)p->latency_ns));
+    if (p->max_latency_ns > 0)
+        clv_text_printf(&r->text, "limit       %s of latency, as asked\n",
+                        clv_show_time((char[32]){ 0 }, p->max_latency_ns));
     if (p->host_ns > 0)
         clv_text_printf(&r->text, "host        %s of each run, while its devices wait\n",
                         clv_show_time((char[32]){ 0 }, p->host_ns));
@@ -356,10 +371,12 @@ static void put_result(report *r)
 {
     const clv_plan *p = r->plan;
     double gap = clv_plan_gap(p);
-    const char *words = is_optimal(p) ? "optimal of all that was searched"
-                        : gap >= 0    ? clv_arena_printf(r->text.arena, "best found, gap %.2f %%",
-                                                         ceil(gap * 1e4) / 1e2)
-                                      : "best found, gap not known";
+    const char *words =
+        is_optimal(p) ? p->batch_symbol ? "optimal of all that was searched for this batch"
+                                        : "optimal of all that was searched"
+        : gap >= 0
+            ? clv_arena_printf(r->text.arena, "best found, gap %.2f %%", ceil(gap * 1e4) / 1e2)
+            : "best found, gap not known";
 
     r->text.failed |= !words;
     if (words)
@@ -372,6 +389,7 @@ static void put_no_result(report *r)
     const clv_plan *p = r->plan;
     const char *words =
         p->outcome == CLV_FAILED ? "the compiler did not accept any candidate"
+        : p->outcome == CLV_LATE ? clv_show_late(p, (char[CLV_LATE_WORDS]){ 0 })
         : p->outcome != CLV_INFEASIBLE
             ? clv_arena_printf(r->text.arena, "no plan fits: %s lacks %s",
                                clv_cell_short(&r->text, p->devices[p->short_device].name),
@@ -432,10 +450,11 @@ static void put_failure(report *r)
         put_sharding_nodes(r);
         return;
     }
-    if (p->outcome == CLV_INFEASIBLE) {
+    if (p->outcome == CLV_INFEASIBLE || p->outcome == CLV_LATE) {
         clv_text_printf(&r->text, "%s[Failed] %s%s\n", bad,
-                        p->conflict ? clv_cell_name(&r->text, p->conflict)
-                                    : "The rules contradict each other",
+                        p->outcome == CLV_LATE ? clv_show_late(p, (char[CLV_LATE_WORDS]){ 0 })
+                        : p->conflict          ? clv_cell_name(&r->text, p->conflict)
+                                               : "The rules contradict each other",
                         end);
         put_sharding_nodes(r);
         return;
@@ -458,6 +477,7 @@ clv_status clv_report_plan(const clv_plan *plan, clv_text_form form, bool poprt,
     clv_report_copies(plan, &r.text);
     clv_report_choice(plan, &r.text);
     clv_report_profile(plan, &r.text);
+    clv_report_batch(plan, &r.text);
     clv_report_mesh(plan, &r.text);
     clv_report_devices(plan, &r.text);
     clv_report_memory(plan, &r.text);

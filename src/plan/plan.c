@@ -35,6 +35,13 @@ void clv_plan_add_front_end(clv_plan *plan, int64_t front_end_ns)
     add_known(&plan->first_token_ns, front_end_ns);
 }
 
+void clv_plan_limit_latency(clv_plan *plan, int64_t max_ns)
+{
+    plan->max_latency_ns = max_ns;
+    if (max_ns > 0 && plan->outcome == CLV_FITS && plan->latency_ns > max_ns)
+        plan->outcome = CLV_LATE;
+}
+
 bool clv_plan_has_run(const clv_plan *plan)
 {
     return plan->microbatches > 0 && plan->latency_ns > 0 && plan->period_ns > 0;
@@ -69,6 +76,11 @@ int64_t clv_plan_objective_ns(const clv_plan *plan)
     if (plan->objective == CLV_LATENCY)
         return plan->latency_ns;
     return ns / copies + (ns % copies > 0);
+}
+
+double clv_plan_samples_per_s(const clv_plan_batch *batch)
+{
+    return batch->ns > 0 ? 1e9 * (double)batch->size / (double)batch->ns : 0;
 }
 
 bool clv_plan_is_optimal(const clv_plan *plan)

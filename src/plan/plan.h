@@ -124,6 +124,17 @@ typedef struct {
     const char *layers;            /* of each stage, "40,40"; NULL: of one stage, or not known */
     clv_plan_result with, without; /* the plan, and the best one for anyone */
 } clv_plan_profile;
+/* A size of the batch that was tried, and what came of it. */
+typedef struct {
+    int64_t size;
+    clv_outcome outcome;
+    const char *form;    /* "8 copies"; NULL: no plan fits */
+    int32_t devices;     /* in use */
+    int64_t latency_ns;  /* of a run; 0: not known, as all times */
+    int64_t ns;          /* between runs, of all copies together */
+    int64_t peak_bytes;  /* of the fullest device; CLV_PLAN_UNKNOWN */
+    int64_t short_bytes; /* CLV_OOM: what a device lacks */
+} clv_plan_batch;
 
 /* A kind of parallelism that the plan uses, in the words of the field (explain/parallelism.h). */
 typedef struct {
@@ -202,6 +213,7 @@ typedef struct {
     const clv_plan_annotation *annotations;
     int32_t n_annotations;         /* ascending by file_index */
     int64_t latency_ns, period_ns; /* of each copy; 0: not known */
+    int64_t max_latency_ns;        /* that was allowed; 0: any */
     int64_t host_ns;        /* of both, what the host does for each run while devices wait; 0 */
     int64_t first_token_ns; /* of a prefill, from the request to its first token; 0: not known */
     int32_t microbatches;   /* in a run of the pipeline; 0: not known, so one */
@@ -220,6 +232,11 @@ typedef struct {
     const char *form;                         /* its own; NULL: not known */
     const clv_plan_profile *profile;          /* NULL: for anyone */
     int32_t n_alternatives, n_counts;
+    const char *batch_symbol; /* whose size was chosen; NULL: all sizes were given */
+    int64_t batch;
+    const clv_plan_batch *batches; /* rising; the chosen one is among them */
+    int32_t n_batches;
+    const char *why_batch; /* a sentence */
     /* how it was found */
     const char *search; /* "default", "first-fit", "documented" */
     int32_t n_judged, n_fitting;
@@ -241,6 +258,10 @@ void clv_plan_add_host(clv_plan *plan, int64_t host_ns);
  * front end does; 0: it is not known, or the run is no prefill. */
 void clv_plan_add_front_end(clv_plan *plan, int64_t front_end_ns);
 
+/* Says that a latency of max_ns is allowed, 0: any; a plan that fits and takes longer is CLV_LATE.
+ */
+void clv_plan_limit_latency(clv_plan *plan, int64_t max_ns);
+
 /* Adds a sentence to the plan's notes. text: lives as long as the plan; NULL is taken for lack of
  * memory. O(notes). */
 clv_status clv_plan_add_note(clv_plan *plan, const char *text, clv_arena *arena, clv_error *err);
@@ -261,6 +282,8 @@ int32_t clv_plan_copies(const clv_plan *plan);
 int64_t clv_plan_interval_ns(const clv_plan *plan);
 /* Latency; or by throughput that interval, divided among the copies; 0: not known. */
 int64_t clv_plan_objective_ns(const clv_plan *plan);
+/* Samples a second with a batch that was tried; 0: not known. */
+double clv_plan_samples_per_s(const clv_plan_batch *batch);
 /* Proven: no plan that the search was about takes less. */
 bool clv_plan_is_optimal(const clv_plan *plan);
 /* How much more the objective is than without the profile, 0 where it is no more; negative: not

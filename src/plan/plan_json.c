@@ -5,8 +5,8 @@
 
 #include "base/units.h"
 
-const char *const clv_plan_outcome_words[4] = { "fits", "out of memory", "failed",
-                                                "rules conflict" };
+const char *const clv_plan_outcome_words[CLV_N_OUTCOMES] = { "fits", "out of memory", "failed",
+                                                             "rules conflict", "too slow" };
 const char *const clv_plan_objective_words[2] = { "latency", "throughput" };
 const char *const clv_plan_micro_words[3] = { "given", "filled", "memory" };
 
@@ -129,10 +129,11 @@ clv_status clv_plan_require_word(const clv_json_at *object, const char *key,
             *ret = i;
             return CLV_OK;
         }
-    return clv_fail(err, CLV_EFORMAT, "%s: '%.40s' is not one of '%s', '%s'%s%s%s%s%s%s",
+    return clv_fail(err, CLV_EFORMAT, "%s: '%.40s' is not one of '%s', '%s'%s%s%s%s%s%s%s%s%s",
                     CLV_PLAN_PATH(&at), text, words[0], words[1], n > 2 ? ", '" : "",
                     n > 2 ? words[2] : "", n > 2 ? "'" : "", n > 3 ? ", '" : "",
-                    n > 3 ? words[3] : "", n > 3 ? "'" : "");
+                    n > 3 ? words[3] : "", n > 3 ? "'" : "", n > 4 ? ", '" : "",
+                    n > 4 ? words[4] : "", n > 4 ? "'" : "");
 }
 
 clv_status clv_plan_get_basis(const clv_json_at *object, clv_basis *ret, clv_error *err)

@@ -19,9 +19,10 @@
 #define CLV_PLAN_JSON_DEVICES_MAX (INT64_C(1) << 16)
 
 /* The words of the file, by clv_outcome, clv_objective and clv_micro_reason. */
-extern const char *const clv_plan_outcome_words[4];   /* "fits", "out of memory", ... */
-extern const char *const clv_plan_objective_words[2]; /* "latency", "throughput" */
-extern const char *const clv_plan_micro_words[3];     /* "given", "filled", "memory" */
+#define CLV_N_OUTCOMES (CLV_LATE + 1)
+extern const char *const clv_plan_outcome_words[CLV_N_OUTCOMES]; /* "fits", "out of memory", ... */
+extern const char *const clv_plan_objective_words[2];            /* "latency", "throughput" */
+extern const char *const clv_plan_micro_words[3];                /* "given", "filled", "memory" */
 
 /* -- writing -- */
 
@@ -55,7 +56,7 @@ clv_status clv_plan_get_known_count(const clv_json_at *object, const char *key, 
                                     clv_error *err);
 /* "basis", by the words of clv_basis_name(); absent: CLV_ASSUMED. */
 clv_status clv_plan_get_basis(const clv_json_at *object, clv_basis *ret, clv_error *err);
-/* One of two to four words, required: its index. */
+/* One of two to five words, required: its index. */
 clv_status clv_plan_require_word(const clv_json_at *object, const char *key,
                                  const char *const *words, int32_t n, int32_t *ret, clv_error *err);
 

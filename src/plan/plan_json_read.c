@@ -8,6 +8,7 @@
 #include "plan/plan_copies.h"
 #include "plan/plan_json.h"
 #include "plan/plan_json_annotations.h"
+#include "plan/plan_json_batch.h"
 #include "plan/plan_json_choice.h"
 #include "plan/plan_json_profile.h"
 #include "plan/plan_json_read_facts.h"
@@ -64,7 +65,8 @@ static clv_status read_outcome(const clv_json_at *root, clv_plan *plan, clv_erro
 {
     int32_t word = 0, last = plan->n_devices - 1;
 
-    CLV_TRY(clv_plan_require_word(root, "outcome", clv_plan_outcome_words, 4, &word, err));
+    CLV_TRY(
+        clv_plan_require_word(root, "outcome", clv_plan_outcome_words, CLV_N_OUTCOMES, &word, err));
     plan->outcome = (clv_outcome)word;
     CLV_TRY(plan->outcome == CLV_OOM
                 ? clv_plan_require_int32(root, "short_device", 0, last, &plan->short_device, err)
@@ -73,6 +75,7 @@ static clv_status read_outcome(const clv_json_at *root, clv_plan *plan, clv_erro
     CLV_TRY(clv_plan_get_count(root, "latency_ns", &plan->latency_ns, err));
     CLV_TRY(clv_plan_get_count(root, "period_ns", &plan->period_ns, err));
     CLV_TRY(clv_plan_get_count(root, "host_ns", &plan->host_ns, err));
+    CLV_TRY(clv_plan_get_count(root, "max_latency_ns", &plan->max_latency_ns, err));
     return clv_plan_get_count(root, "first_token_ns", &plan->first_token_ns, err);
 }
 
@@ -352,6 +355,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
                                         "latency_ns",
                                         "period_ns",
                                         "host_ns",
+                                        "max_latency_ns",
                                         "first_token_ns",
                                         "stages",
                                         "operators",
@@ -362,6 +366,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
                                         "search",
                                         "choice",
                                         "profile",
+                                        "batch",
                                         "bindings",
                                         "open_tensors",
                                         "unknown_operators",
@@ -392,6 +397,7 @@ static clv_status read_plan(const clv_json_at *root, clv_plan *plan, clv_arena *
     CLV_TRY(clv_plan_read_search(root, plan, arena, err));
     CLV_TRY(clv_plan_read_choice(root, plan, arena, err));
     CLV_TRY(clv_plan_read_profile(root, plan, arena, err));
+    CLV_TRY(clv_plan_read_batch(root, plan, arena, err));
     CLV_TRY(read_bindings(root, plan, arena, err));
     CLV_TRY(clv_json_copy_texts(root, "open_tensors", arena, &plan->open_tensors,
                                 &plan->n_open_tensors, err));

@@ -5,6 +5,7 @@
 
 #include "plan/plan_json.h"
 #include "plan/plan_json_annotations.h"
+#include "plan/plan_json_batch.h"
 #include "plan/plan_json_choice.h"
 #include "plan/plan_json_profile.h"
 #include "plan/plan_json_write_mesh.h"
@@ -52,6 +53,8 @@ static void put_head(clv_json_out *out, const clv_plan *plan)
         clv_plan_put_count(out, "period_ns", plan->period_ns);
     if (plan->host_ns > 0)
         clv_plan_put_count(out, "host_ns", plan->host_ns);
+    if (plan->max_latency_ns > 0)
+        clv_plan_put_count(out, "max_latency_ns", plan->max_latency_ns);
     if (plan->first_token_ns > 0)
         clv_plan_put_count(out, "first_token_ns", plan->first_token_ns);
 }
@@ -266,6 +269,7 @@ clv_status clv_plan_write(const clv_plan *plan, clv_arena *arena, const char **r
     put_search(&out, plan);
     clv_plan_put_choice(&out, plan);
     clv_plan_put_profile(&out, plan);
+    clv_plan_put_batch(&out, plan);
     put_rules(&out, plan);
     put_list(&out, "bindings", plan->bindings, plan->n_bindings);
     put_list(&out, "open_tensors", plan->open_tensors, plan->n_open_tensors);
@@ -296,7 +300,7 @@ static clv_status drop_reports(clv_plan *plan, clv_arena *arena, clv_error *err)
     plan->proportion = plan->overlap = 0;
     plan->state_tokens = 0;
     plan->short_bytes = plan->latency_ns = plan->period_ns = plan->host_ns = 0;
-    plan->first_token_ns = 0;
+    plan->first_token_ns = plan->max_latency_ns = 0;
     return CLV_OK;
 }
 

@@ -56,8 +56,10 @@ typedef struct {
 typedef enum {
     CLV_FITS,
     CLV_OOM,
-    CLV_FAILED,    /* the compiler crashed, hung or answered nonsense; says nothing about memory */
-    CLV_INFEASIBLE /* of a plan only, never a verdict: no plan satisfies all rules */
+    CLV_FAILED, /* the compiler crashed, hung or answered nonsense; says nothing about memory */
+    /* of a plan only, never a verdict: */
+    CLV_INFEASIBLE, /* no plan satisfies all rules */
+    CLV_LATE        /* it fits, and its latency is above what is allowed */
 } clv_outcome;
 
 typedef struct {

@@ -55,6 +55,7 @@ static void check(const clv_verdict *v, const int64_t *busy_ns)
         must(v->reason[0] != '\0');
         break;
     case CLV_INFEASIBLE:
+    case CLV_LATE:
         abort();
     }
 }

@@ -125,6 +125,52 @@ Test(plan_json, gives_back_every_field)
     cr_assert_str_eq(back->notes[0], "a \"note\"\n\x01");
 }
 
+Test(plan_json, gives_back_batches_and_the_latency_that_was_allowed)
+{
+    static const clv_plan_batch tried[] = {
+        { 4, CLV_FITS, "2 copies", 2, 500, 250, 1 << 20, 0 },
+        { 8, CLV_LATE, NULL, 1, 900, 900, 3 << 20, 0 },
+        { INT64_C(9007199254740993), CLV_OOM, NULL, 2, 0, 0, CLV_PLAN_UNKNOWN, 77 },
+    };
+    clv_plan plan = two_stages();
+    plan.max_latency_ns = 800;
+    plan.batch_symbol = "N";
+    plan.batch = 4;
+    plan.why_batch = "4 has most";
+    plan.batches = tried;
+    plan.n_batches = 3;
+    clv_plan *back = read(write(&plan));
+    cr_assert_eq(back->max_latency_ns, 800);
+    cr_assert_str_eq(back->batch_symbol, "N");
+    cr_assert_str_eq(back->why_batch, "4 has most");
+    cr_assert(back->batch == 4 && back->n_batches == 3);
+    for (int32_t i = 0; i < 3; i++) {
+        const clv_plan_batch *a = &tried[i], *b = &back->batches[i];
+        cr_assert(a->size == b->size && a->outcome == b->outcome && a->devices == b->devices);
+        cr_assert(a->latency_ns == b->latency_ns && a->ns == b->ns);
+        cr_assert(a->peak_bytes == b->peak_bytes && a->short_bytes == b->short_bytes);
+        cr_assert_eq(a->form == NULL, b->form == NULL);
+    }
+    cr_assert_str_eq(back->batches[0].form, "2 copies");
+    cr_assert_float_eq(clv_plan_samples_per_s(&back->batches[0]), 16e6, 1e-3);
+}
+
+Test(plan_json, what_takes_longer_than_is_allowed_is_too_slow)
+{
+    clv_plan plan = two_stages();
+    clv_plan_limit_latency(&plan, plan.latency_ns);
+    cr_assert_eq(plan.outcome, CLV_FITS);
+    clv_plan_limit_latency(&plan, plan.latency_ns - 1);
+    cr_assert_eq(plan.outcome, CLV_LATE);
+    cr_assert_eq(read(write(&plan))->outcome, CLV_LATE);
+    plan.outcome = CLV_OOM;
+    clv_plan_limit_latency(&plan, 1);
+    cr_assert_eq(plan.outcome, CLV_OOM);
+    plan.outcome = CLV_FITS;
+    clv_plan_limit_latency(&plan, 0);
+    cr_assert_eq(plan.outcome, CLV_FITS, "any");
+}
+
 Test(plan_json, what_the_host_does_is_in_all_times_that_are_known)
 {
     clv_plan plan = two_stages();
