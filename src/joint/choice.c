@@ -7,7 +7,13 @@
 
 #include "base/units.h"
 
-static bool fits(const clv_joint_found *f) { return f->score.outcome == CLV_FITS; }
+/* By latency plans are not judged by the limit while they are searched. */
+static bool fits(const clv_joint *j, const clv_joint_found *f)
+{
+    int64_t most_ns = j->req->max_latency_ns;
+    return f->score.outcome == CLV_FITS &&
+           (most_ns == 0 || f->facts.latency_ns + j->analysis->host_ns <= most_ns);
+}
 
 /* -- the choice -- */
 
@@ -105,7 +111,7 @@ static const clv_joint_found **list_fitting(const clv_joint *j, bool all, int32_
     const clv_joint_found **at = CLV_NEW_ARRAY(j->arena, const clv_joint_found *, j->n_found);
     *ret_n = 0;
     for (int32_t i = 0; at && i < j->n_found; i++)
-        if (fits(&j->found[i]) && (all || uses_all_axes(j, &j->found[i])))
+        if (fits(j, &j->found[i]) && (all || uses_all_axes(j, &j->found[i])))
             at[(*ret_n)++] = &j->found[i];
     return at;
 }
@@ -325,6 +331,23 @@ static const char *reason(const clv_joint *j, const clv_joint_found *chosen,
                           : NULL;
 }
 
+/* The reason, and a form that would be better within any latency. */
+static const char *reason_within(const clv_joint *j, const clv_joint_found *chosen, const char *why)
+{
+    const clv_joint_found *late = NULL;
+    char latency[32];
+    for (int32_t i = 0; i < j->n_found; i++)
+        if (j->found[i].score.outcome == CLV_LATE && j->found[i].score.ns < chosen->score.ns &&
+            (!late || j->found[i].score.ns < late->score.ns))
+            late = &j->found[i];
+    const char *form = late ? clv_joint_form_name(j, late, j->arena) : NULL;
+    if (!late || !why || !form)
+        return late && !form ? NULL : why;
+    return clv_arena_printf(j->arena, "%s; %s has less %s, but a latency of %s", why, form,
+                            measure_of(j),
+                            clv_show_time(latency, late->facts.latency_ns + j->analysis->host_ns));
+}
+
 clv_status clv_joint_add_alternatives(const clv_joint *j, const clv_joint_found *chosen,
                                       clv_plan *plan, clv_error *err)
 {
@@ -337,6 +360,6 @@ clv_status clv_joint_add_alternatives(const clv_joint *j, const clv_joint_found 
     qsort(at, (size_t)n, sizeof *at, by_objective);
     CLV_TRY(list_alternatives(j, chosen, at, n, plan, err));
     CLV_TRY(list_counts(j, at, n, plan, err));
-    plan->why_chosen = reason(j, chosen, at, n);
+    plan->why_chosen = reason_within(j, chosen, reason(j, chosen, at, n));
     return plan->why_chosen ? CLV_OK : clv_fail_nomem(err, "alternatives");
 }

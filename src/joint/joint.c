@@ -27,8 +27,10 @@ static clv_request request_for_forms(const clv_request *req)
 {
     clv_request own = *req;
     own.compiler = NULL;
-    if (req->compiler)
-        own.search.max_judged = 0; /* they are of the compiler */
+    if (req->compiler) { /* it has its own candidates, and says what is too slow */
+        own.search.max_judged = 0;
+        own.max_latency_ns = 0;
+    }
     return own;
 }
 
@@ -80,6 +82,7 @@ static clv_status plan_whole_operators(clv_joint *j, int32_t groups, bool compar
     analysis.host_ns = 0; /* clv_joint_of_all() adds it */
     req.cluster = group;
     req.memory_bytes = 0; /* the cluster has it */
+    req.max_latency_ns = clv_joint_max_latency_ns(j);
     if (req.stages > 0 || req.devices > 0)
         req.devices = group->n_devices;
     req.terse = true;
@@ -257,6 +260,16 @@ static clv_status make_plan(clv_joint *j, const clv_joint_found *found, clv_plan
     return clv_joint_whole_plan(j, kept, found, ret, err);
 }
 
+/* Does the bound of all forms say that there is no plan to be found? */
+static bool is_proven(const clv_joint *j, const clv_plan *plan)
+{
+    bool none_fits = j->bound_ns == INT64_MAX;
+    bool all_late = j->req->search.objective == CLV_LATENCY && j->req->max_latency_ns > 0 &&
+                    j->bound_ns > j->req->max_latency_ns;
+    return !j->unbounded && !j->without_tensor_rules &&
+           (plan->outcome == CLV_OOM ? none_fits : plan->outcome == CLV_LATE && all_late);
+}
+
 /* Why it ended, of all forms together; what the cut of one says is not true of the others. */
 static const char *end_of(const clv_joint *j, const clv_joint_found *chosen, const clv_plan *plan)
 {
@@ -264,8 +277,7 @@ static const char *end_of(const clv_joint *j, const clv_joint_found *chosen, con
     bool fits = plan->outcome == CLV_FITS;
     if (fits && chosen->score.ns <= plan->bound_ns) /* nothing takes less than 0 */
         return clv_end_name(CLV_END_OPTIMAL);
-    if (plan->outcome == CLV_OOM && !j->unbounded && j->bound_ns == INT64_MAX &&
-        !j->without_tensor_rules)
+    if (!fits && is_proven(j, plan))
         return clv_end_name(CLV_END_INFEASIBLE);
     if (fits && asked->solve.gap > 0 && clv_plan_gap(plan) >= 0 &&
         clv_plan_gap(plan) <= asked->solve.gap)
@@ -332,6 +344,7 @@ static clv_status try_with(void *ctx, const clv_room *room, clv_verdict *ret, cl
     req.search.first_fit = true;
     req.worth = 0;
     req.alternatives = 0;
+    req.max_latency_ns = 0; /* more memory does not make it faster */
     clv_status status = search(&more, &whole, err);
     *ret = (clv_verdict){ .outcome = CLV_INFEASIBLE };
     const clv_joint_found *best = clv_joint_best(&more);
@@ -397,6 +410,7 @@ clv_status clv_joint_plan(const clv_request *req, const clv_analysis *analysis, 
         return clv_stages_plan(req, analysis, arena, ret, err);
     if (req->compiler)
         CLV_TRY(clv_joint_judge_forms(&j, req, make_plan, err));
+    own.max_latency_ns = req->max_latency_ns;
     const clv_joint_found *chosen = clv_joint_choose(&j);
     CLV_TRY(make_plan(&j, chosen, ret, err));
     CLV_TRY(clv_joint_add_alternatives(&j, chosen, *ret, err));
@@ -405,6 +419,7 @@ clv_status clv_joint_plan(const clv_request *req, const clv_analysis *analysis, 
         return clv_fail_nomem(err, "a plan");
     if (!chosen->whole)
         clv_plan_add_host(*ret, analysis->host_ns);
+    clv_plan_limit_latency(*ret, req->max_latency_ns);
     add_search(&j, chosen, *ret);
     if (!req->compiler)
         CLV_TRY(note_tensor_rules(&j, *ret, err));

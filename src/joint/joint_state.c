@@ -56,19 +56,28 @@ int64_t clv_joint_of_one(const clv_joint *j, int32_t groups, int64_t ns)
     return one > 1 ? one : 1;
 }
 
+int64_t clv_joint_max_latency_ns(const clv_joint *j)
+{
+    int64_t most = j->req->max_latency_ns, host_ns = j->analysis->host_ns;
+    if (j->req->search.objective == CLV_LATENCY)
+        return 0;
+    return most > host_ns ? most - host_ns : most > 0 ? 1 : 0;
+}
+
 /* -- scores -- */
 
 clv_score clv_joint_score(const clv_joint *j, int32_t groups, const clv_plan *p)
 {
     int64_t ns = clv_joint_of_all(j, groups, clv_plan_objective_ns(p));
-    return (clv_score){ p->outcome, ns, p->short_bytes };
+    return (clv_score){ p->outcome, ns, p->latency_ns, p->short_bytes };
 }
 
-/* The worst are plans that break rules; of those that a compiler did not accept little is known. */
+/* What is too slow fits at least; the worst are plans that break rules; of those that a compiler
+ * did not accept little is known. */
 static int rank(const clv_score *s)
 {
     static const int of[] = {
-        [CLV_FITS] = 0, [CLV_OOM] = 1, [CLV_FAILED] = 2, [CLV_INFEASIBLE] = 3
+        [CLV_FITS] = 0, [CLV_LATE] = 1, [CLV_OOM] = 2, [CLV_FAILED] = 3, [CLV_INFEASIBLE] = 4
     };
     return of[s->outcome];
 }
@@ -77,6 +86,8 @@ bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best)
 {
     if (!any || rank(s) != rank(best))
         return !any || rank(s) < rank(best);
+    if (s->outcome == CLV_LATE)
+        return s->latency_ns < best->latency_ns;
     if (s->outcome != CLV_FITS)
         return s->short_bytes < best->short_bytes;
     return s->ns < best->ns;

@@ -24,6 +24,7 @@ typedef struct {
 typedef struct {
     clv_outcome outcome;
     int64_t ns;          /* by the objective, of all copies together */
+    int64_t latency_ns;  /* CLV_LATE */
     int64_t short_bytes; /* CLV_OOM */
 } clv_score;
 
@@ -110,12 +111,16 @@ int32_t clv_joint_copies(const clv_joint *j, int32_t groups);
 int64_t clv_joint_of_all(const clv_joint *j, int32_t groups, clv_int128 ns);
 int64_t clv_joint_of_one(const clv_joint *j, int32_t groups, int64_t ns);
 
+/* The latency that one may have without the host; 0: any, as by latency, where the fastest plan is
+ * within the limit or none is, and the slower ones are left to clv_joint_choose(). */
+int64_t clv_joint_max_latency_ns(const clv_joint *j);
+
 /* -- plans and bounds -- */
 
 /* How a plan for a group did by its objective. */
 clv_score clv_joint_score(const clv_joint *j, int32_t groups, const clv_plan *p);
-/* A plan that fits before one that does not, then the faster, then the one that lacks less. any:
- * there is a best one yet. */
+/* A plan that fits before one that does not, then the faster, of those that are too slow the one of
+ * least latency, then the one that lacks less. any: there is a best one yet. */
 bool clv_score_is_better(const clv_score *s, bool any, const clv_score *best);
 /* What a plan for a group comes to, each of whose devices stands for so many. O(devices). */
 clv_plan_facts clv_joint_facts(const clv_joint *j, int32_t groups, int32_t per_mesh,

@@ -122,7 +122,8 @@ static clv_status judge(finalists *f, clv_error *err)
 /* Of a plan that is whole, with the compiler's times and those of the host. */
 static void set_score(clv_joint_found *io, clv_plan *plan)
 {
-    io->score = (clv_score){ plan->outcome, clv_plan_objective_ns(plan), plan->short_bytes };
+    io->score = (clv_score){ plan->outcome, clv_plan_objective_ns(plan), plan->latency_ns,
+                             plan->short_bytes };
     io->facts.latency_ns = plan->latency_ns - plan->host_ns;
     io->facts.period_ns = plan->period_ns - plan->host_ns;
     io->whole = plan;
@@ -150,6 +151,7 @@ static clv_status mark(const finalists *f, int32_t k, clv_joint_found *ret, clv_
     if (warning)
         CLV_TRY(clv_plan_add_note(plan, clv_arena_printf(j->arena, "%s", warning), j->arena, err));
     clv_plan_add_host(plan, j->analysis->host_ns);
+    clv_plan_limit_latency(plan, f->req->max_latency_ns);
     *ret = *f->at[k].found;
     ret->facts.peak_bytes = CLV_PLAN_UNKNOWN;
     ret->bound_ns = 0;

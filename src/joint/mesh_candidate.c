@@ -274,6 +274,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     req.devices = j->req->devices || j->req->stages ? c->on.n_stages : 0;
     req.max_share = c->on.mesh->n_devices; /* rules on tensors are met already */
     req.memory_bytes = 0;                  /* the cluster has it */
+    req.max_latency_ns = clv_joint_max_latency_ns(j);
     req.terse = true;
     req.jobs = c->jobs;
     req.search.enough_ns = enough_ns;

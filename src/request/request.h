@@ -20,6 +20,8 @@ typedef struct {
     const char *model_name; /* file name without folder */
     const clv_binding *bindings;
     int32_t n_bindings;
+    const char
+        *batch_symbol;     /* the size of this one is searched (batch_symbol.h); NULL: if plain */
     clv_dtype activations; /* of FLOAT tensors, likewise */
     clv_dtype kv;          /* of caches of keys and values, as if stored so; UNDEFINED: as is */
     const clv_runtime *runtime; /* who forms kernels; NULL: each operator is one */
@@ -39,6 +41,7 @@ typedef struct {
     const clv_backend *backend; /* who is to run the plan (cluster/backend.h); NULL: anyone */
     bool data_parallel;         /* the outermost axis of the mesh splits nothing but the batch */
     double overlap;             /* of collectives with compute, as in clv_comm_options */
+    int64_t max_latency_ns;     /* no plan that takes longer is wanted; 0: any */
     bool fewest; /* as few devices as it fits, at most `devices`; on so many by the objective */
     bool terse;  /* one candidate of several: where it does not fit, no advice on what would */
     clv_partition_options search; /* without its microbatches */

@@ -1,6 +1,7 @@
 #include "stages/stages.h"
 
 #include "stages/finish.h"
+#include "stages/latency_limit.h"
 #include "stages/manual.h"
 #include "stages/microbatches.h"
 #include "stages/relax.h"
@@ -22,6 +23,7 @@ static clv_status plan_with(clv_stage_search *s, clv_plan **ret, clv_error *err)
     CLV_TRY(clv_stage_search_open(s, req->devices, req->memory_bytes, err));
     /* problem -> assignment */
     CLV_TRY(clv_microbatches_find(s, &options, find_plan, &result, err));
+    CLV_TRY(clv_stage_limit_latency(s, &options, &result, err));
     if (result.rules_unmet)
         CLV_TRY(clv_relax_conflict(s, &options, result.proven, &result, err));
     else if (!result.solve.found && result.solve.end != CLV_END_BOUND && s->rules.rules.n > 0)
@@ -29,6 +31,7 @@ static clv_status plan_with(clv_stage_search *s, clv_plan **ret, clv_error *err)
     /* assignment -> plan, checked by code that did not make it */
     CLV_TRY(clv_stage_finish(s, &result, ret, err));
     clv_plan_add_host(*ret, s->analysis.host_ns);
+    clv_plan_limit_latency(*ret, req->max_latency_ns);
     return CLV_OK;
 }
 
