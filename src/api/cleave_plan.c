@@ -10,6 +10,7 @@
 #include "api/other_clusters.h"
 #include "api/status.h"
 #include "cluster/cluster_json.h"
+#include "explain/no_fit.h"
 #include "explain/report_plan.h"
 #include "pipeline/annotated_plan.h"
 #include "pipeline/pipeline.h"
@@ -49,6 +50,9 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
         return clv_fail(err, CLV_EUSAGE,
                         "worth is %g: expected a part below 1, 0 (the default) or less (nothing)",
                         o->worth);
+    if (!(o->max_latency_s >= 0 && o->max_latency_s <= TIMEOUT_MAX_S))
+        return clv_fail(err, CLV_EUSAGE, "max_latency_s is %g: expected 0 (any) to %.0f",
+                        o->max_latency_s, TIMEOUT_MAX_S);
     if (o->copies < 0)
         return clv_fail(err, CLV_EUSAGE, "copies is %d: expected 0 (as many as are best) or more",
                         o->copies);
@@ -66,6 +70,13 @@ static clv_status check_options(const cleave_plan_options *o, clv_error *err)
 static int64_t timeout_ms(double seconds)
 {
     return seconds > 0 ? (int64_t)ceil(seconds * 1e3) : DEFAULT_TIMEOUT_MS;
+}
+
+/* 0 is no limit, and only that. */
+static int64_t limit_ns(double seconds)
+{
+    int64_t ns = llround(seconds * 1e9);
+    return seconds > 0 && ns < 1 ? 1 : ns;
 }
 
 static clv_status show_plan(cleave_plan *p, clv_error *err)
@@ -133,6 +144,8 @@ static clv_status make_plan(const cleave_model *m, const cleave_plan_options *o,
         .alternatives = o->alternatives > 0   ? o->alternatives
                         : o->alternatives < 0 ? 0
                                               : DEFAULT_ALTERNATIVES,
+        .batch_symbol = o->batch_symbol,
+        .max_latency_ns = limit_ns(o->max_latency_s),
         .data_parallel = o->data_parallel != 0,
         .overlap = o->overlap,
         .fewest = o->objective == CLEAVE_DEVICES,
@@ -199,6 +212,9 @@ static void explain_no_plan(const clv_plan *plan, cleave_error *error)
     error->status = CLEAVE_NO_PLAN;
     if (plan->outcome == CLV_INFEASIBLE)
         snprintf(error->message, sizeof error->message, "%s", plan->conflict);
+    else if (plan->outcome == CLV_LATE)
+        snprintf(error->message, sizeof error->message, "%s",
+                 clv_show_late(plan, (char[CLV_LATE_WORDS]){ 0 }));
     else if (plan->outcome == CLV_OOM)
         snprintf(error->message, sizeof error->message,
                  "no plan fits %d devices: in the nearest one device %d (%s) lacks %lld bytes",
@@ -248,6 +264,7 @@ int cleave_plan_fits(const cleave_plan *plan) { return plan->plan->outcome == CL
 int cleave_plan_devices(const cleave_plan *plan) { return plan->plan->n_devices; }
 int cleave_plan_stages(const cleave_plan *plan) { return plan->plan->n_stages; }
 int cleave_plan_copies(const cleave_plan *plan) { return clv_plan_copies(plan->plan); }
+int64_t cleave_plan_batch(const cleave_plan *plan) { return plan->plan->batch; }
 double cleave_plan_latency_s(const cleave_plan *plan)
 {
     return (double)plan->plan->latency_ns * 1e-9;

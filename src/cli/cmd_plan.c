@@ -43,6 +43,8 @@ enum {
     MAX_TP,
     STAGES,
     COPIES,
+    BATCH_SYMBOL,
+    MAX_LATENCY,
     WORTH,
     ALTERNATIVES,
     PROFILE,
@@ -148,6 +150,14 @@ static const cli_option options[N_OPTIONS] = {
                  .help = "N times the plan, requests go round; by throughput any",
                  .min = 1,
                  .max = 65536 },
+    [BATCH_SYMBOL] = { .name = "--batch-symbol",
+                       .kind = CLI_TEXT,
+                       .value = "NAME",
+                       .help = "by throughput, find its best size; all inputs' first" },
+    [MAX_LATENCY] = { .name = "--max-latency",
+                      .kind = CLI_TIME,
+                      .value = "TIME",
+                      .help = "no plan that takes longer, as 20ms; any" },
     [WORTH] = { .name = "--worth",
                 .kind = CLI_PART,
                 .value = "P",
@@ -320,6 +330,8 @@ static void read_options(const cli_value *v, cleave_plan_options *o)
     o->max_tensor_devices = v[INPUT_MODEL].by && !asks_for_shards(v) ? 1 : (int)v[MAX_TP].number;
     o->stages = (int)v[STAGES].number;
     o->copies = v[INPUT_MODEL].by && !v[COPIES].by ? 1 : (int)v[COPIES].number;
+    o->batch_symbol = v[BATCH_SYMBOL].text;
+    o->max_latency_s = v[MAX_LATENCY].seconds;
     o->poprt_report = v[INPUT_MODEL].by != NULL;
     o->worth = v[WORTH].by && v[WORTH].real <= 0 ? -1 : v[WORTH].real;
     o->alternatives =

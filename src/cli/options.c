@@ -63,6 +63,18 @@ static clv_status parse_seconds(const char *text, const char *name, double *ret,
     return CLV_OK;
 }
 
+static clv_status parse_time(const char *text, const char *name, double *ret, clv_error *err)
+{
+    int64_t ns;
+
+    CLV_TRY(clv_parse_time(text, name, &ns, err));
+    if (ns < 1 || ns > SECONDS_MAX * INT64_C(1000000000))
+        return clv_fail(err, CLV_EUSAGE, "%s is '%.80s': expected more than nothing, up to %ds",
+                        name, text, SECONDS_MAX);
+    *ret = (double)ns * 1e-9;
+    return CLV_OK;
+}
+
 static clv_status parse_number(const char *text, const char *name, double *ret, clv_error *err)
 {
     char *end = NULL;
@@ -126,6 +138,9 @@ static clv_status parse_typed(const cli_option *o, const char *text, cli_value *
         break;
     case CLI_SECONDS:
         status = parse_seconds(text, o->name, &v->seconds, err);
+        break;
+    case CLI_TIME:
+        status = parse_time(text, o->name, &v->seconds, err);
         break;
     case CLI_NUMBER:
         status = parse_number(text, o->name, &v->real, err);

@@ -17,6 +17,7 @@ typedef enum {
     CLI_INT,     /* min to max */
     CLI_BYTES,   /* "80GiB" */
     CLI_SECONDS, /* above 0, at most 1e9, fractions allowed */
+    CLI_TIME,    /* "20ms": above 0, at most 1e9 s */
     CLI_NUMBER,  /* above 0 */
     CLI_PART,    /* "0.01" or "1%": at least 0 and below 1 */
     CLI_CHOICE   /* one of choices */

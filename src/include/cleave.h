@@ -432,6 +432,13 @@ typedef struct {
      * and what the restriction costs. Goes without data_parallel, constraints, sharding_nodes and
      * compiler. NULL: anyone. */
     const char *backend;
+    /* For CLEAVE_THROUGHPUT: the symbol of the model whose size is to be found, so that most
+     * samples are done in a second; the first dimension of some input, without a size. NULL: the
+     * one that is the first dimension of all inputs, where it has no size; else none. */
+    const char *batch_symbol;
+    /* No plan of a larger latency is wanted; at most 1e9. 0: any. With CLEAVE_DEVICES, as few
+     * devices as reach it. */
+    double max_latency_s;
 } cleave_plan_options;
 
 static inline void cleave_plan_options_init(cleave_plan_options *options)
@@ -470,6 +477,9 @@ CLEAVE_API int cleave_plan_devices(const cleave_plan *plan);
 CLEAVE_API int cleave_plan_stages(const cleave_plan *plan);
 /* How many times the plan is there, each on devices of its own; at least 1. */
 CLEAVE_API int cleave_plan_copies(const cleave_plan *plan);
+/* The size of batch_symbol: what it was chosen to be, samples in each run; 0: nothing was to be
+ * chosen. */
+CLEAVE_API int64_t cleave_plan_batch(const cleave_plan *plan);
 CLEAVE_API double cleave_plan_latency_s(const cleave_plan *plan);
 /* Runs of the model a second as a pipeline, of all copies. */
 CLEAVE_API double cleave_plan_throughput(const cleave_plan *plan);

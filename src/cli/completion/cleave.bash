@@ -37,7 +37,7 @@ _cleave() {
     case ${COMP_WORDS[1]} in
     plan)
         options="--cluster --devices --memory --headroom --bind --objective --optimal_perf --first-fit --search
-            --sharding-nodes --constraints --jobs --max-candidates --deadline --gap --microbatches --mesh --max-tp --stages --copies --worth --alternatives --profile --data-parallel --overlap --runtime --weights --kv --backward --compiler --compiler-timeout --configs --output --no-output
+            --sharding-nodes --constraints --jobs --max-candidates --deadline --gap --microbatches --mesh --max-tp --stages --copies --batch-symbol --max-latency --worth --alternatives --profile --data-parallel --overlap --runtime --weights --kv --backward --compiler --compiler-timeout --configs --output --no-output
             --plan-out --input_model --num_ipus --output_model --num_processes --color --json --quiet --help"
         ;;
     inspect) options="--bind --cluster --devices --memory --headroom --configs --color --json --quiet --help" ;;
@@ -105,7 +105,7 @@ _cleave() {
         return
         ;;
     --configuration | --node | --tensor | --devices | --memory | --headroom | --bind | --jobs | --max-candidates | --compiler-timeout | --num_ipus | --num_processes | \
-        --max-load | --deadline | --gap | --seed | --microbatches | --mesh | --max-tp | --stages | --copies | --worth | --alternatives | --backward)
+        --max-load | --deadline | --gap | --seed | --microbatches | --mesh | --max-tp | --stages | --copies | --batch-symbol | --max-latency | --worth | --alternatives | --backward)
         return
         ;;
     esac
