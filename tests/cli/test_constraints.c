@@ -196,7 +196,7 @@ Test(cli_constraints, tensors_are_split_as_rules_say)
         "{ \"name\": \"never shard embeddings\", \"whole\": { \"op_type\": \"Gather\" } }, " SPLIT(
             WEIGHT, "\"dim\": 1"),
         "--devices 2 --mesh 2", 0, "rules       2 in force of 2\nMegatron column over tp");
-    expect("", "--devices 4 --mesh 4 --data-parallel", 0, "data parallel over tp (50 matmuls)");
+    expect("", "--devices 4 --mesh 4 --data-parallel", 0, "data parallel over dp (50 matmuls)");
     expect("{ \"data_parallel\": \"dp\" }", "--devices 4 --mesh 2x2 --json", 0,
            "\"says\": \"data parallel over dp\"\n\"state\": \"in force\"");
     expect("{ \"whole\": \"nobody\" }", "--devices 2 --mesh 2", 0,
