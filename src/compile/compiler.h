@@ -4,6 +4,8 @@
 #ifndef CLV_COMPILE_COMPILER_H
 #define CLV_COMPILE_COMPILER_H
 
+#include <stdatomic.h>
+
 #include "cluster/cluster.h"
 #include "cost/subgraph.h"
 #include "problem/partition_problem.h"
@@ -56,6 +58,9 @@ typedef struct {
 typedef struct {
     int32_t index;
     clv_arena *arena;
+    /* Set while what it compiles is not wanted any more: it may end with CLV_ECANCELED then. NULL:
+     * that never happens. */
+    const atomic_bool *is_dropped;
 } clv_compile_worker;
 
 typedef struct clv_compiler clv_compiler;

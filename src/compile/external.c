@@ -171,6 +171,20 @@ static clv_status ask_host(const external *x, const char *folder, const clv_comp
     return CLV_OK;
 }
 
+/* One call of a command. */
+typedef struct {
+    const clv_external_options *options;
+    const clv_compile_worker *worker;
+} call;
+
+static bool is_stopped(void *ctx)
+{
+    const call *c = ctx;
+    const clv_external_options *o = c->options;
+    return (c->worker->is_dropped && atomic_load(c->worker->is_dropped)) ||
+           (o->stop && o->stop(o->stop_ctx));
+}
+
 static clv_status run_command(const external *x, const char *folder,
                               const clv_compile_worker *worker, clv_process_result *ret,
                               clv_error *err)
@@ -178,8 +192,9 @@ static clv_status run_command(const external *x, const char *folder,
     const clv_external_options *o = &x->options;
     char **env = NULL;
     CLV_TRY(make_environment(x, worker, folder, &env, err));
-    clv_command command = { o->command,          folder,  env,        o->timeout_ms,
-                            o->max_answer_bytes, o->stop, o->stop_ctx };
+    call stop = { o, worker };
+    clv_command command = { o->command,          folder,     env,  o->timeout_ms,
+                            o->max_answer_bytes, is_stopped, &stop };
     CLV_TRY(clv_process_run(&command, worker->arena, ret, err));
     if (ret->end == CLV_PROCESS_STOPPED)
         return clv_fail(err, CLV_ECANCELED, "stopped while the compiler '%s' ran", o->command);

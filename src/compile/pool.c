@@ -5,51 +5,67 @@
 #include <uv.h>
 
 /* Threads of its own, not libuv's work queue: that one is shared by the whole process and its size
- * is the host's business. A batch is a row of numbers that workers take in ascending order under
- * one lock; the caller is one of the workers. After a failure no further number is given out;
- * whatever has a lower number was given out before and is finished, so the failure with the lowest
- * number is the same on any number of threads.
+ * is the host's business. Candidates are numbered from the opening on; workers take them in
+ * ascending order under one lock. Those from `taken` to `offered` lie in a ring. After a failure no
+ * further number is given out; whatever has a lower number was given out before and is finished, so
+ * the failure with the lowest number is the same on any number of threads.
  */
 typedef struct {
     clv_pool *pool;
     clv_compile_worker self;
     uv_thread_t thread;
+    int64_t number;         /* of what it judges; -1: nothing; under the lock */
+    atomic_bool is_dropped; /* that is not wanted any more */
 } worker;
+
+typedef struct {
+    clv_assignment candidate;
+    clv_verdict verdict;
+    bool is_done; /* judged, or failed */
+} item;
+
+#define NO_FAILURE INT64_MAX
 
 struct clv_pool {
     clv_compiler *compiler;
     clv_arena *arena;
-    int32_t batch, n_workers, n_threads;
-    worker *workers;   /* the caller, then a thread each */
-    clv_verdict *made; /* of the batch; handed over when all is well */
+    clv_pool_options options;
+    int32_t n_workers, n_threads;
+    worker *workers;
+    bool caller_works; /* as the first worker */
+    item *ring;        /* number k at k modulo room */
     int32_t room;
     uv_mutex_t lock;
-    uv_cond_t work, done; /* something to take or to end; all taken is finished */
+    uv_cond_t work, done; /* something to begin or to end; something is finished */
     /* under the lock */
-    const clv_assignment *assignments;
-    int32_t n, next, running, failed_at; /* failed_at: lowest index, n when none */
+    int64_t taken, next, offered; /* [taken .. next) begun, [next .. offered) wait */
+    int64_t failed_at;            /* the lowest number that failed, and how */
     clv_status status;
     clv_error error;
     bool closing;
 };
 
+static item *item_at(const clv_pool *pool, int64_t k) { return &pool->ring[k % pool->room]; }
+
 /* Holding the lock. Judges one; the lock is open meanwhile. */
 static void judge_next(clv_pool *pool, worker *w)
 {
-    int32_t k = pool->next++;
-    pool->running++;
+    int64_t k = pool->next++;
+    clv_assignment candidate = item_at(pool, k)->candidate;
+    w->number = k;
     uv_mutex_unlock(&pool->lock);
 
     clv_error error = { CLV_OK, "" };
     clv_verdict verdict = { 0 };
     clv_mark mark = clv_arena_mark(w->self.arena);
-    clv_status status = pool->compiler->compile(pool->compiler, &w->self, &pool->assignments[k],
-                                                &verdict, NULL, &error);
+    clv_status status =
+        pool->compiler->compile(pool->compiler, &w->self, &candidate, &verdict, NULL, &error);
     clv_arena_rewind(w->self.arena, mark);
 
     uv_mutex_lock(&pool->lock);
-    pool->running--;
-    pool->made[k] = verdict;
+    w->number = -1;
+    item_at(pool, k)->verdict = verdict;
+    item_at(pool, k)->is_done = true;
     if (status != CLV_OK && k < pool->failed_at) {
         pool->failed_at = k;
         pool->status = status;
@@ -59,7 +75,7 @@ static void judge_next(clv_pool *pool, worker *w)
 
 static bool has_work(const clv_pool *pool)
 {
-    return pool->next < pool->n && pool->failed_at == pool->n;
+    return pool->next < pool->offered && pool->failed_at == NO_FAILURE;
 }
 
 static void work_on(void *arg)
@@ -73,67 +89,160 @@ static void work_on(void *arg)
         if (pool->closing)
             break;
         judge_next(pool, w);
-        if (!has_work(pool) && pool->running == 0)
-            uv_cond_signal(&pool->done);
+        uv_cond_signal(&pool->done);
     }
     uv_mutex_unlock(&pool->lock);
 }
 
-static void run_batch(clv_pool *pool, const clv_assignment *assignments, int32_t n)
+/* -- holding the lock, on the caller's thread -- */
+
+static void offer(clv_pool *pool, const clv_assignment *candidate)
 {
-    uv_mutex_lock(&pool->lock);
-    assert(pool->running == 0 && pool->next >= pool->n);
-    pool->assignments = assignments;
-    pool->next = 0;
-    pool->n = pool->failed_at = n;
-    pool->status = CLV_OK;
-    uv_cond_broadcast(&pool->work);
-    while (has_work(pool) || pool->running > 0) {
-        if (has_work(pool))
+    assert(pool->offered - pool->taken < pool->room);
+    *item_at(pool, pool->offered++) = (item){ .candidate = *candidate };
+}
+
+static void wait_for(clv_pool *pool, int64_t k)
+{
+    while (!item_at(pool, k)->is_done) {
+        if (pool->caller_works && has_work(pool))
             judge_next(pool, &pool->workers[0]);
         else
             uv_cond_wait(&pool->done, &pool->lock);
     }
-    pool->next = pool->n; /* what a failure left over is not for the next batch */
+}
+
+/* Forgets what was offered from number k on. */
+static void drop_from(clv_pool *pool, int64_t k)
+{
+    if (k >= pool->offered)
+        return;
+    pool->offered = k;
+    for (int32_t i = 0; i < pool->n_workers; i++)
+        atomic_store(&pool->workers[i].is_dropped, pool->workers[i].number >= k);
+    for (int32_t i = 0; i < pool->n_workers; i++) {
+        while (pool->workers[i].number >= k)
+            uv_cond_wait(&pool->done, &pool->lock);
+        atomic_store(&pool->workers[i].is_dropped, false);
+    }
+    if (pool->next > k)
+        pool->next = k;
+    if (pool->failed_at >= k)
+        pool->failed_at = NO_FAILURE;
+}
+
+static clv_status pass_failure(const clv_pool *pool, clv_error *err)
+{
+    if (err)
+        *err = pool->error;
+    return pool->status;
+}
+
+/* -- the judge -- */
+
+/* Nothing is under way. */
+static clv_status make_room(clv_pool *pool, int32_t n, clv_error *err)
+{
+    if (n <= pool->room)
+        return CLV_OK;
+    int32_t room = n / 2 < pool->room && pool->room <= INT32_MAX / 2 ? pool->room * 2 : n;
+    item *ring = CLV_NEW_ARRAY(pool->arena, item, room);
+    if (!ring)
+        return clv_fail_nomem(err, "a batch of verdicts");
+    uv_mutex_lock(&pool->lock);
+    pool->ring = ring;
+    pool->room = room;
     uv_mutex_unlock(&pool->lock);
+    return CLV_OK;
 }
 
 static clv_status judge(void *ctx, const clv_assignment *assignments, int32_t n,
                         clv_verdict *verdicts, clv_error *err)
 {
     clv_pool *pool = ctx;
-    assert(n >= 0);
-    if (n == 0)
-        return CLV_OK;
-    if (n > pool->room) {
-        int32_t room = n / 2 < pool->room && pool->room <= INT32_MAX / 2 ? pool->room * 2 : n;
-        clv_verdict *made = CLV_NEW_ARRAY(pool->arena, clv_verdict, room);
-        if (!made)
-            return clv_fail_nomem(err, "a batch of verdicts");
-        pool->made = made;
-        pool->room = room;
-    }
-    run_batch(pool, assignments, n);
-    if (pool->status != CLV_OK) {
-        if (err)
-            *err = pool->error;
-        return pool->status;
-    }
-    memcpy(verdicts, pool->made, (size_t)n * sizeof *verdicts);
+    assert(n >= 0 && pool->taken == pool->offered);
+    CLV_TRY(make_room(pool, n, err));
+    uv_mutex_lock(&pool->lock);
+    int64_t first = pool->taken;
+    for (int32_t k = 0; k < n; k++)
+        offer(pool, &assignments[k]);
+    uv_cond_broadcast(&pool->work);
+    for (int64_t k = first; k < pool->offered && k < pool->failed_at; k++)
+        wait_for(pool, k);
+    clv_status status = pool->failed_at == NO_FAILURE ? CLV_OK : pass_failure(pool, err);
+    for (int32_t k = 0; k < n && status == CLV_OK; k++)
+        verdicts[k] = item_at(pool, first + k)->verdict;
+    drop_from(pool, first);
+    uv_mutex_unlock(&pool->lock);
+    return status;
+}
+
+static clv_status start(void *ctx, const clv_assignment *candidate, clv_error *err)
+{
+    (void)err;
+    clv_pool *pool = ctx;
+    uv_mutex_lock(&pool->lock);
+    offer(pool, candidate);
+    uv_cond_signal(&pool->work);
+    uv_mutex_unlock(&pool->lock);
     return CLV_OK;
 }
 
-static bool make_workers(clv_pool *pool, int32_t jobs)
+static clv_status take(void *ctx, clv_verdict *verdict, clv_error *err)
 {
+    clv_pool *pool = ctx;
+    clv_status status = CLV_OK;
+    uv_mutex_lock(&pool->lock);
+    assert(pool->taken < pool->offered);
+    wait_for(pool, pool->taken);
+    if (pool->failed_at == pool->taken)
+        status = pass_failure(pool, err);
+    else
+        *verdict = item_at(pool, pool->taken++)->verdict;
+    uv_mutex_unlock(&pool->lock);
+    return status;
+}
+
+static void drop(void *ctx, int32_t n_kept)
+{
+    clv_pool *pool = ctx;
+    uv_mutex_lock(&pool->lock);
+    drop_from(pool, pool->taken + n_kept);
+    uv_mutex_unlock(&pool->lock);
+}
+
+clv_partition_judge clv_pool_judge(clv_pool *pool)
+{
+    return (clv_partition_judge){ .judge = judge,
+                                  .start = start,
+                                  .take = take,
+                                  .drop = drop,
+                                  .ctx = pool,
+                                  .batch = pool->options.batch,
+                                  .lookahead = pool->options.lookahead,
+                                  .live_bytes = pool->compiler->live_bytes,
+                                  .held_bytes = pool->compiler->held_bytes,
+                                  .bounded_at = pool->compiler->bounded_at };
+}
+
+/* -- opening and closing -- */
+
+static bool make_workers(clv_pool *pool)
+{
+    int32_t jobs = pool->options.jobs;
     pool->workers = CLV_NEW_ARRAY(pool->arena, worker, jobs);
     for (int32_t k = 0; pool->workers && k < jobs; k++) {
         clv_arena *arena = clv_arena_new(clv_arena_alloc(pool->arena), 0);
         if (!arena)
             return false;
-        pool->workers[k] = (worker){ .pool = pool, .self = { k, arena } };
+        worker *w = &pool->workers[k];
+        *w = (worker){ .pool = pool, .self = { k, arena, &w->is_dropped }, .number = -1 };
         pool->n_workers++;
     }
-    return pool->workers != NULL;
+    pool->room = pool->options.batch > pool->options.lookahead ? pool->options.batch
+                                                               : pool->options.lookahead;
+    pool->ring = CLV_NEW_ARRAY(pool->arena, item, pool->room);
+    return pool->workers && pool->ring;
 }
 
 static void free_memory(clv_pool *pool)
@@ -156,10 +265,24 @@ static bool make_locks(clv_pool *pool)
     return false;
 }
 
-clv_status clv_pool_open(clv_compiler *compiler, int32_t jobs, int32_t batch,
+/* Where the caller does not look ahead, the first worker is its own. */
+static worker *first_of_threads(const clv_pool *pool)
+{
+    return pool->workers + (pool->options.lookahead > 0 ? 0 : 1);
+}
+
+static void start_threads(clv_pool *pool)
+{
+    worker *first = first_of_threads(pool), *end = pool->workers + pool->n_workers;
+    for (worker *w = first; w < end && uv_thread_create(&w->thread, work_on, w) == 0; w++)
+        pool->n_threads++;
+    pool->caller_works = pool->options.lookahead == 0 || pool->n_threads == 0;
+}
+
+clv_status clv_pool_open(clv_compiler *compiler, const clv_pool_options *options,
                          const clv_alloc *alloc, clv_pool **ret, clv_error *err)
 {
-    assert(compiler && jobs >= 1 && batch >= 1 && ret);
+    assert(compiler && options->jobs >= 1 && options->batch >= 1 && options->lookahead >= 0 && ret);
     clv_arena *arena = clv_arena_new(alloc, 0);
     clv_pool *pool = arena ? CLV_NEW(arena, clv_pool) : NULL;
     if (!pool) {
@@ -168,8 +291,9 @@ clv_status clv_pool_open(clv_compiler *compiler, int32_t jobs, int32_t batch,
     }
     pool->compiler = compiler;
     pool->arena = arena;
-    pool->batch = batch;
-    if (!make_workers(pool, jobs)) {
+    pool->options = *options;
+    pool->failed_at = NO_FAILURE;
+    if (!make_workers(pool)) {
         free_memory(pool);
         return clv_fail_nomem(err, "the pool's workers");
     }
@@ -177,9 +301,7 @@ clv_status clv_pool_open(clv_compiler *compiler, int32_t jobs, int32_t batch,
         free_memory(pool);
         return clv_fail(err, CLV_EINTERNAL, "the system has no lock left for the pool");
     }
-    for (worker *w = pool->workers + 1;
-         w < pool->workers + jobs && uv_thread_create(&w->thread, work_on, w) == 0; w++)
-        pool->n_threads++;
+    start_threads(pool);
     *ret = pool;
     return CLV_OK;
 }
@@ -189,23 +311,14 @@ void clv_pool_close(clv_pool *pool)
     if (!pool)
         return;
     uv_mutex_lock(&pool->lock);
+    drop_from(pool, pool->taken);
     pool->closing = true;
     uv_cond_broadcast(&pool->work);
     uv_mutex_unlock(&pool->lock);
-    for (int32_t k = 1; k <= pool->n_threads; k++)
-        uv_thread_join(&pool->workers[k].thread);
+    for (worker *w = first_of_threads(pool); pool->n_threads > 0; w++, pool->n_threads--)
+        uv_thread_join(&w->thread);
     uv_cond_destroy(&pool->done);
     uv_cond_destroy(&pool->work);
     uv_mutex_destroy(&pool->lock);
     free_memory(pool);
-}
-
-clv_partition_judge clv_pool_judge(clv_pool *pool)
-{
-    return (clv_partition_judge){ judge,
-                                  pool,
-                                  pool->batch,
-                                  pool->compiler->live_bytes,
-                                  pool->compiler->held_bytes,
-                                  pool->compiler->bounded_at };
 }

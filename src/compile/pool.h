@@ -1,4 +1,9 @@
-/* pool.h - worker threads that judge batches of candidates with a compiler. */
+/* pool.h - worker threads that judge candidates with a compiler: one queue, no barrier.
+ *
+ * Candidates begin in the order in which they come, each as soon as a worker is free, and verdicts
+ * are handed out in that order too, whatever was finished first. So what a search does with them
+ * does not depend on the number of workers.
+ */
 #ifndef CLV_COMPILE_POOL_H
 #define CLV_COMPILE_POOL_H
 
@@ -6,15 +11,24 @@
 
 typedef struct clv_pool clv_pool;
 
-/* jobs workers (at least 1): the caller of the judge and as many libuv threads as the system has
- * for the others. batch is what the judge asks for. Close it before the compiler. CLV_ENOMEM,
- * CLV_EINTERNAL. */
-clv_status clv_pool_open(clv_compiler *compiler, int32_t jobs, int32_t batch,
-                         const clv_alloc *alloc, clv_pool **ret, clv_error *err);
-void clv_pool_close(clv_pool *pool); /* NULL is fine; waits for what runs */
+/* batch and lookahead are what the judge says of itself. */
+typedef struct {
+    int32_t jobs;      /* workers, at least 1 */
+    int32_t batch;     /* at least 1 */
+    int32_t lookahead; /* 0: none, then the caller of the judge is one of the workers; else it is
+                          none, and may search while all of them compile */
+} clv_pool_options;
 
-/* Verdict k belongs to assignment k, whichever was judged first; of several failures the one of the
- * lowest k is returned. To be used from one thread, as long as the pool is open. */
+/* As many libuv threads as the system has for the workers; without any the caller does the work.
+ * Close it before the compiler. CLV_ENOMEM, CLV_EINTERNAL. */
+clv_status clv_pool_open(clv_compiler *compiler, const clv_pool_options *options,
+                         const clv_alloc *alloc, clv_pool **ret, clv_error *err);
+/* NULL is fine; drops what was begun and not taken. */
+void clv_pool_close(clv_pool *pool);
+
+/* Verdict k belongs to candidate k; of several failures the one of the lowest k is returned, and
+ * nothing behind a failure begins. What is dropped sees is_dropped of its worker, and is waited
+ * for. To be used from one thread, as long as the pool is open. */
 clv_partition_judge clv_pool_judge(clv_pool *pool);
 
 #endif

@@ -110,7 +110,8 @@ static clv_status judge(finalists *f, clv_error *err)
     clv_pool *pool;
     CLV_TRY(clv_external_judge_open(f->req, &workload, &emitter, &f->compiler, err));
     f->compiler->microbatches = f->req->microbatches;
-    CLV_TRY(clv_pool_open(f->compiler, clv_request_jobs(j->req), f->n, j->req->alloc, &pool, err));
+    const clv_pool_options options = { clv_request_jobs(j->req), f->n, 0 };
+    CLV_TRY(clv_pool_open(f->compiler, &options, j->req->alloc, &pool, err));
     clv_partition_judge all = clv_pool_judge(pool);
     clv_status status = all.judge(all.ctx, f->assignments, f->n, f->verdicts, err);
     clv_pool_close(pool);

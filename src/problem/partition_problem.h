@@ -81,11 +81,20 @@ typedef struct {
                          writes how long each device computes for a sample */
 } clv_assignment;
 
-/* The only judge of assignments: compiles each and says what came of it. n at a time, in parallel;
- * verdict k belongs to assignment k, whatever finished first. */
+/* The only judge of assignments: compiles each and says what came of it. Either n at a time, in
+ * parallel; verdict k belongs to assignment k, whatever finished first. Or, where it takes long and
+ * the search looks ahead, one queue: start() never waits, and take() gives the verdicts in the
+ * order of the starts, so that what is done with them does not depend on who finished first. */
 typedef struct {
     clv_status (*judge)(void *ctx, const clv_assignment *assignments, int32_t n,
                         clv_verdict *verdicts, clv_error *err);
+    /* At most lookahead of them are started and not taken, and none when judge() is called. What
+     * the assignment points to stays until its verdict is taken or all are dropped. */
+    clv_status (*start)(void *ctx, const clv_assignment *assignment, clv_error *err);
+    clv_status (*take)(void *ctx, clv_verdict *verdict, clv_error *err); /* waits for the oldest */
+    /* All that were started and not taken, but for the oldest n_kept; nothing of them runs then. */
+    void (*drop)(void *ctx, int32_t n_kept);
+    int32_t lookahead; /* 0: the three may be NULL; never depends on the number of threads either */
     void *ctx;
     int32_t batch; /* how many are worth giving at once; never depends on the number of threads */
     /* n_units: whatever the assignment, at least so many bytes besides weights are in use at once

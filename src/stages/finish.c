@@ -88,7 +88,7 @@ clv_status clv_stage_finish(clv_stage_search *s, const clv_partition_result *res
     clv_plan *plan;
     CLV_TRY(clv_training_unfold(s, result->best.device_of, &best.device_of, err));
     if (report) /* once more, for the numbers of the table */
-        CLV_TRY(s->compiler->compile(s->compiler, &(clv_compile_worker){ 0, s->arena }, &best,
+        CLV_TRY(s->compiler->compile(s->compiler, &(clv_compile_worker){ 0, s->arena, NULL }, &best,
                                      &verdict, report, err));
     CLV_TRY(clv_plan_make(&s->workload, whole, &(clv_judged){ &best, &verdict, report }, s->arena,
                           &plan, err));

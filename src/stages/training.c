@@ -92,6 +92,26 @@ static clv_status judge_folded(void *ctx, const clv_assignment *assignments, int
     return status;
 }
 
+static clv_status start_folded(void *ctx, const clv_assignment *assignment, clv_error *err)
+{
+    clv_stage_search *s = ctx;
+    clv_assignment whole = *assignment;
+    CLV_TRY(clv_training_unfold(s, assignment->device_of, &whole.device_of, err));
+    return s->pool_judge.start(s->pool_judge.ctx, &whole, err);
+}
+
+static clv_status take_folded(void *ctx, clv_verdict *verdict, clv_error *err)
+{
+    const clv_stage_search *s = ctx;
+    return s->pool_judge.take(s->pool_judge.ctx, verdict, err);
+}
+
+static void drop_folded(void *ctx, int32_t n_kept)
+{
+    const clv_stage_search *s = ctx;
+    s->pool_judge.drop(s->pool_judge.ctx, n_kept);
+}
+
 clv_status clv_training_fold(clv_stage_search *s, clv_error *err)
 {
     int32_t n = s->problem->n_units, n_weights = s->req->model->main->n_weights;
@@ -118,6 +138,9 @@ clv_status clv_training_fold(clv_stage_search *s, clv_error *err)
         clv_builtin_set_backward(s->compiler, s->overlay->backward);
     s->pool_judge = s->judge;
     s->judge.judge = judge_folded;
+    s->judge.start = start_folded;
+    s->judge.take = take_folded;
+    s->judge.drop = drop_folded;
     s->judge.ctx = s;
     s->judge.live_bytes = s->overlay->live_bytes;
     s->judge.held_bytes = NULL;

@@ -28,7 +28,7 @@ static clv_verdict compile(toy *t, clv_compiler *c, const int32_t *device_of, do
 {
     clv_verdict v;
     clv_mark mark = clv_arena_mark(t->arena);
-    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena },
+    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena, NULL },
                             &(clv_assignment){ device_of, proportion, NULL }, &v, report, NULL),
                  CLV_OK);
     if (!report)
@@ -276,7 +276,7 @@ Test(builtin, survives_running_out_of_memory_anywhere)
         s = clv_builtin_open(&t->workload, 1, &alloc, &c, NULL);
         cr_assert(s == CLV_OK ? c != NULL : s == CLV_ENOMEM && c == NULL);
         if (s == CLV_OK)
-            s = arena ? c->compile(c, &(clv_compile_worker){ 0, arena },
+            s = arena ? c->compile(c, &(clv_compile_worker){ 0, arena, NULL },
                                    &(clv_assignment){ device_of, 0, NULL }, &v, &report, NULL)
                       : CLV_ENOMEM;
         cr_assert(s == CLV_OK || (s == CLV_ENOMEM && v.latency_ns == -5));

@@ -85,7 +85,7 @@ static clv_status run_with(toy *t, const clv_external_options *options, double p
     clv_compiler *c = NULL;
     cr_assert_eq(clv_external_open(&t->workload, options, NULL, &c, NULL), CLV_OK);
     clv_status s =
-        c->compile(c, &(clv_compile_worker){ 3, t->arena },
+        c->compile(c, &(clv_compile_worker){ 3, t->arena, NULL },
                    &(clv_assignment){ (int32_t[]){ 0 }, proportion, NULL }, verdict, NULL, err);
     clv_compiler_close(c);
     return s;
@@ -143,7 +143,7 @@ static void expect_busy_ns(const char *busy, clv_outcome outcome, const int64_t 
     cr_assert_eq(clv_external_open(&t->workload, &o, NULL, &c, NULL), CLV_OK);
     for (int i = 0; i < 2; i++) { /* and where nobody asks */
         clv_assignment a = { (int32_t[]){ 0 }, 0, i == 0 ? busy_ns : NULL };
-        cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena }, &a, &v, NULL, NULL),
+        cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena, NULL }, &a, &v, NULL, NULL),
                      CLV_OK);
         cr_expect_eq(v.outcome, outcome, "%s: %s", busy, v.reason);
     }
@@ -466,6 +466,27 @@ Test(external, stops_when_asked)
     clv_arena_free(t->arena);
 }
 
+/* What is dropped is stopped as if it had been asked. */
+Test(external, stops_what_is_dropped)
+{
+    toy *t = new_toy();
+    atomic_bool dropped = true;
+    clv_external_options o = { .command = "sleep 1000", .emitter = { emit, NULL } };
+    clv_compiler *c = NULL;
+    clv_verdict v = { .latency_ns = -5 };
+    double start = seconds();
+    cr_assert_eq(clv_external_open(&t->workload, &o, NULL, &c, NULL), CLV_OK);
+
+    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena, &dropped },
+                            &(clv_assignment){ 0 }, &v, NULL, NULL),
+                 CLV_ECANCELED);
+
+    cr_assert_lt(seconds() - start, 20);
+    cr_assert_eq(v.latency_ns, -5);
+    clv_compiler_close(c);
+    clv_arena_free(t->arena);
+}
+
 Test(external, passes_on_that_a_candidate_cannot_be_written)
 {
     toy *t = new_toy();
@@ -509,7 +530,7 @@ Test(external, works_in_several_workers_at_once)
     for (int k = 0; k < 12; k++)
         candidates[k] = (clv_assignment){ (int32_t[]){ 0 }, 0, NULL };
     cr_assert_eq(clv_external_open(&t->workload, &o, NULL, &c, NULL), CLV_OK);
-    cr_assert_eq(clv_pool_open(c, 4, 4, NULL, &pool, NULL), CLV_OK);
+    cr_assert_eq(clv_pool_open(c, &(clv_pool_options){ 4, 4, 0 }, NULL, &pool, NULL), CLV_OK);
     clv_partition_judge judge = clv_pool_judge(pool);
 
     cr_assert_eq(judge.judge(judge.ctx, candidates, 12, verdicts, NULL), CLV_OK);
@@ -549,7 +570,7 @@ Test(external, survives_running_out_of_memory_anywhere)
             clv_compiler *real = NULL;
             cr_assert_eq(clv_external_open(&t->workload, &o, NULL, &real, NULL), CLV_OK);
             clv_status r =
-                real->compile(real, &(clv_compile_worker){ 0, arena },
+                real->compile(real, &(clv_compile_worker){ 0, arena, NULL },
                               &(clv_assignment){ (int32_t[]){ 0 }, 0, NULL }, &v, NULL, NULL);
             cr_assert(r == CLV_OK || r == CLV_ENOMEM || r == CLV_EIO);
             clv_compiler_close(real);

@@ -26,7 +26,7 @@ static clv_verdict compiled(toy *t, int32_t microbatches, const int32_t *device_
     clv_verdict v;
     cr_assert_eq(clv_builtin_open(&t->workload, 1, NULL, &c, NULL), CLV_OK);
     c->microbatches = microbatches;
-    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena },
+    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena, NULL },
                             &(clv_assignment){ device_of, 0, NULL }, &v, report, NULL),
                  CLV_OK);
     clv_compiler_close(c);
@@ -175,7 +175,7 @@ static clv_compile_report trained(int32_t microbatches, const int32_t *device_of
     cr_assert_eq(clv_builtin_open(&t->workload, 1, NULL, &c, NULL), CLV_OK);
     clv_builtin_set_backward(c, backward);
     c->microbatches = microbatches;
-    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena },
+    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena, NULL },
                             &(clv_assignment){ device_of, 0, NULL }, &v, &r, NULL),
                  CLV_OK);
     clv_compiler_close(c);

@@ -135,14 +135,16 @@ static void compare(toy *t, const int64_t *live, const int32_t *device_of, uint3
     clv_compile_report report;
     clv_assignment plan = { device_of, 0, NULL };
     cr_assert_eq(clv_builtin_open(&t->workload, 1, NULL, &c, NULL), CLV_OK);
-    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena }, &plan, &v, &report, NULL),
-                 CLV_OK);
+    cr_assert_eq(
+        c->compile(c, &(clv_compile_worker){ 0, t->arena, NULL }, &plan, &v, &report, NULL),
+        CLV_OK);
     for (int32_t u = 0; u < t->units.n; u++)
         cr_assert_eq(c->live_bytes[u], live[u]);
     *ret_same += compare_units(t, c->live_bytes, c->held_bytes, device_of, report.devices, seed);
     c->microbatches = 2;
-    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena }, &plan, &v, &report, NULL),
-                 CLV_OK);
+    cr_assert_eq(
+        c->compile(c, &(clv_compile_worker){ 0, t->arena, NULL }, &plan, &v, &report, NULL),
+        CLV_OK);
     compare_units(t, c->piped_live_bytes, c->piped_held_bytes, device_of, report.devices, seed);
     for (int32_t d = 0; d < t->cluster.n_devices; d++) {
         int64_t copies = 0;

@@ -42,7 +42,8 @@ static void judge_all(batch *b, int32_t jobs, clv_verdict *verdicts)
     clv_compiler *compiler = NULL;
     clv_pool *pool = NULL;
     cr_assert_eq(clv_builtin_open(&b->t.workload, jobs, NULL, &compiler, NULL), CLV_OK);
-    cr_assert_eq(clv_pool_open(compiler, jobs, 8, NULL, &pool, NULL), CLV_OK);
+    cr_assert_eq(clv_pool_open(compiler, &(clv_pool_options){ jobs, 8, 0 }, NULL, &pool, NULL),
+                 CLV_OK);
     clv_partition_judge judge = clv_pool_judge(pool);
     cr_assert_eq(judge.batch, 8);
     for (int32_t k = 0; k < N_CANDIDATES; k += 20)
@@ -99,6 +100,11 @@ static clv_status probe_compile(clv_compiler *self, const clv_compile_worker *wo
     return CLV_OK;
 }
 
+static clv_status open_pool(probe *p, int32_t jobs, int32_t lookahead, clv_pool **ret)
+{
+    return clv_pool_open(&p->base, &(clv_pool_options){ jobs, 4, lookahead }, NULL, ret, NULL);
+}
+
 /* covers: B.029 */
 Test(pool, runs_as_many_at_once_as_it_has_workers, .timeout = 60)
 {
@@ -108,7 +114,7 @@ Test(pool, runs_as_many_at_once_as_it_has_workers, .timeout = 60)
     };
     clv_verdict verdicts[4];
     clv_pool *pool = NULL;
-    cr_assert_eq(clv_pool_open(&p.base, 4, 4, NULL, &pool, NULL), CLV_OK);
+    cr_assert_eq(open_pool(&p, 4, 0, &pool), CLV_OK);
     clv_partition_judge judge = clv_pool_judge(pool);
 
     cr_assert_eq(judge.judge(judge.ctx, candidates, 4, verdicts, NULL), CLV_OK);
@@ -133,7 +139,7 @@ Test(pool, reports_the_first_failure_by_number, .timeout = 60)
         clv_pool *pool = NULL;
         for (int k = 0; k < 60; k++)
             candidates[k] = (clv_assignment){ NULL, k == 12 || k == 40 || k == 13 ? -k : k, NULL };
-        cr_assert_eq(clv_pool_open(&p.base, jobs[j], 4, NULL, &pool, NULL), CLV_OK);
+        cr_assert_eq(open_pool(&p, jobs[j], 0, &pool), CLV_OK);
         clv_partition_judge judge = clv_pool_judge(pool);
 
         cr_assert_eq(judge.judge(judge.ctx, candidates, 60, verdicts, &err), CLV_EIO);
@@ -150,7 +156,7 @@ Test(pool, of_an_empty_batch_and_no_batch_at_all, .timeout = 60)
 {
     probe p = { .base = { .name = "probe", .compile = probe_compile } };
     clv_pool *pool = NULL;
-    cr_assert_eq(clv_pool_open(&p.base, 2, 4, NULL, &pool, NULL), CLV_OK);
+    cr_assert_eq(open_pool(&p, 2, 0, &pool), CLV_OK);
     clv_partition_judge judge = clv_pool_judge(pool);
     cr_assert_eq(judge.judge(judge.ctx, NULL, 0, NULL, NULL), CLV_OK);
     clv_pool_close(pool);
@@ -159,7 +165,7 @@ Test(pool, of_an_empty_batch_and_no_batch_at_all, .timeout = 60)
 
 #if !TEST_IS_SANITIZED
 /* Room for no thread's stack: the calling thread does the work. */
-Test(pool, works_without_threads, .timeout = 60)
+static void work_without_threads(int32_t lookahead)
 {
     probe p = { .base = { .name = "probe", .compile = probe_compile } };
     clv_assignment candidates[3] = { { NULL, 1, NULL }, { NULL, 2, NULL }, { NULL, 3, NULL } };
@@ -171,15 +177,25 @@ Test(pool, works_without_threads, .timeout = 60)
     free(malloc(100000)); /* what the pool itself needs is in the heap already */
     cr_assert_eq(setrlimit(RLIMIT_AS, &none), 0);
 
-    clv_status s = clv_pool_open(&p.base, 2, 4, NULL, &pool, NULL);
+    clv_status s = open_pool(&p, 2, lookahead, &pool);
     clv_partition_judge judge = clv_pool_judge(pool);
     if (s == CLV_OK)
         s = judge.judge(judge.ctx, candidates, 3, verdicts, NULL);
+    for (int k = 0; lookahead > 0 && k < 3 && s == CLV_OK; k++)
+        s = judge.start(judge.ctx, &candidates[k], NULL);
+    for (int k = 0; lookahead > 0 && k < 3 && s == CLV_OK; k++)
+        s = judge.take(judge.ctx, &verdicts[k], NULL);
 
     cr_assert_eq(setrlimit(RLIMIT_AS, &before), 0);
     cr_assert_eq(s, CLV_OK);
     cr_assert_eq(verdicts[2].latency_ns, 3);
     clv_pool_close(pool);
+}
+
+Test(pool, works_without_threads, .timeout = 60)
+{
+    work_without_threads(0);
+    work_without_threads(3);
 }
 #endif
 
@@ -205,7 +221,7 @@ Test(pool, survives_running_out_of_memory_anywhere, .timeout = 60)
         clv_alloc alloc = { counted, &left };
         probe p = { .base = { .name = "probe", .compile = probe_compile } };
         clv_pool *pool = NULL;
-        s = clv_pool_open(&p.base, 3, 4, &alloc, &pool, NULL);
+        s = clv_pool_open(&p.base, &(clv_pool_options){ 3, 4, 0 }, &alloc, &pool, NULL);
         cr_assert(s == CLV_OK ? pool != NULL : s == CLV_ENOMEM && !pool);
         if (s == CLV_OK && atomic_load(&left) > 0) {
             atomic_store(&left, 1000000);
@@ -215,5 +231,171 @@ Test(pool, survives_running_out_of_memory_anywhere, .timeout = 60)
             s = CLV_ENOMEM;
         }
         clv_pool_close(pool);
+    }
+}
+
+/* -- one queue -- */
+
+/* A compiler for the queue: numbered candidates, as proportions. */
+typedef struct {
+    clv_compiler base;
+    atomic_int begun, inside;
+    int waits, for_begun; /* this candidate ends when so many have begun */
+    int fails[2];         /* these fail; 0: none does */
+    atomic_int endless;   /* from this one on they end when they are dropped; 0: none does */
+    unsigned delays;      /* seed of their lengths; 0: none has any */
+} line;
+
+static bool is_endless(line *l, int k)
+{
+    int from = atomic_load(&l->endless);
+    return from > 0 && k >= from;
+}
+
+static clv_status line_compile(clv_compiler *self, const clv_compile_worker *worker,
+                               const clv_assignment *candidate, clv_verdict *verdict,
+                               clv_compile_report *report, clv_error *err)
+{
+    line *l = (line *)self;
+    int k = (int)candidate->proportion;
+    (void)report;
+    atomic_fetch_add(&l->begun, 1);
+    atomic_fetch_add(&l->inside, 1);
+    for (int tries = 0; k == l->waits && tries < 20000 && atomic_load(&l->begun) < l->for_begun;
+         tries++)
+        usleep(1000);
+    while (is_endless(l, k) && !atomic_load(worker->is_dropped))
+        usleep(1000);
+    if (l->delays > 0)
+        usleep((unsigned)k * 2654435761u * l->delays % 4000u);
+    verdict->latency_ns = atomic_load(worker->is_dropped) ? -1 : k;
+    atomic_fetch_sub(&l->inside, 1);
+    return k == l->fails[0] || k == l->fails[1]
+               ? clv_fail(err, CLV_EIO, "candidate %d cannot be judged", k)
+               : CLV_OK;
+}
+
+static clv_pool *open_line(line *l, int32_t jobs, clv_partition_judge *judge)
+{
+    clv_pool *pool = NULL;
+    l->base = (clv_compiler){ .name = "line", .compile = line_compile };
+    cr_assert_eq(clv_pool_open(&l->base, &(clv_pool_options){ jobs, 4, 8 }, NULL, &pool, NULL),
+                 CLV_OK);
+    *judge = clv_pool_judge(pool);
+    cr_assert_eq(judge->lookahead, 8);
+    return pool;
+}
+
+static void start(const clv_partition_judge *judge, int from, int to)
+{
+    for (int k = from; k <= to; k++)
+        cr_assert_eq(judge->start(judge->ctx, &(clv_assignment){ NULL, k, NULL }, NULL), CLV_OK);
+}
+
+/* Candidate 1 ends when 2 to 8 have begun: there is no point at which workers wait for it. */
+Test(pool, begins_candidates_while_earlier_ones_are_still_judged, .timeout = 60)
+{
+    line l = { .waits = 1, .for_begun = 8 };
+    clv_partition_judge judge;
+    clv_pool *pool = open_line(&l, 4, &judge);
+    clv_verdict v;
+    start(&judge, 1, 8);
+    cr_assert_eq(judge.take(judge.ctx, &v, NULL), CLV_OK);
+    cr_assert_eq(v.latency_ns, 1);
+    cr_assert_eq(atomic_load(&l.begun), 8, "by then all the others had begun");
+    for (int k = 2; k <= 8; k++) {
+        cr_assert_eq(judge.take(judge.ctx, &v, NULL), CLV_OK);
+        cr_assert_eq(v.latency_ns, k);
+    }
+    clv_pool_close(pool);
+}
+
+/* The caller is none of the workers: it goes on while all of them compile. */
+Test(pool, leaves_the_caller_free, .timeout = 60)
+{
+    line l = { .waits = 1, .for_begun = 2 };
+    clv_partition_judge judge;
+    clv_pool *pool = open_line(&l, 2, &judge);
+    clv_verdict v;
+    start(&judge, 1, 1);
+    while (atomic_load(&l.inside) == 0)
+        usleep(1000);
+    start(&judge, 2, 2);
+    cr_assert_eq(judge.take(judge.ctx, &v, NULL), CLV_OK);
+    cr_assert_eq(v.latency_ns, 1);
+    clv_pool_close(pool);
+}
+
+Test(pool, gives_verdicts_in_the_order_of_candidates, .timeout = 60)
+{
+    static const int32_t jobs[] = { 1, 2, 4, 16 };
+    for (int j = 0; j < 4; j++) {
+        line l = { .delays = 7 + (unsigned)j };
+        clv_partition_judge judge;
+        clv_pool *pool = open_line(&l, jobs[j], &judge);
+        clv_verdict v;
+        start(&judge, 1, 8);
+        for (int k = 1; k <= 100; k++) {
+            cr_assert_eq(judge.take(judge.ctx, &v, NULL), CLV_OK);
+            cr_assert_eq(v.latency_ns, k, "%d workers", jobs[j]);
+            start(&judge, k + 8, k + 8);
+        }
+        clv_pool_close(pool);
+        cr_assert_eq(atomic_load(&l.inside), 0, "closing waits for what runs");
+    }
+}
+
+/* 3 and 6 fail, in any order of time: what comes before 3 has verdicts, then there is its failure,
+ * until all is dropped. */
+Test(pool, takes_the_first_failure_by_number, .timeout = 60)
+{
+    static const int32_t jobs[] = { 1, 2, 4, 16 };
+    for (int j = 0; j < 4; j++) {
+        line l = { .fails = { 3, 6 }, .waits = 3, .for_begun = jobs[j] > 6 ? 6 : jobs[j] };
+        clv_partition_judge judge;
+        clv_pool *pool = open_line(&l, jobs[j], &judge);
+        clv_error err = { 0 };
+        clv_verdict v;
+        start(&judge, 1, 8);
+        for (int k = 1; k <= 2; k++) {
+            cr_assert_eq(judge.take(judge.ctx, &v, &err), CLV_OK);
+            cr_assert_eq(v.latency_ns, k);
+        }
+        for (int again = 0; again < 2; again++) {
+            cr_assert_eq(judge.take(judge.ctx, &v, &err), CLV_EIO);
+            cr_assert_str_eq(err.message, "candidate 3 cannot be judged");
+            cr_assert_eq(v.latency_ns, 2, "untouched");
+        }
+        judge.drop(judge.ctx, 0);
+        start(&judge, 9, 9);
+        cr_assert_eq(judge.take(judge.ctx, &v, &err), CLV_OK);
+        cr_assert_eq(v.latency_ns, 9, "and it goes on");
+        clv_pool_close(pool);
+    }
+}
+
+Test(pool, ends_what_is_dropped_and_keeps_the_oldest, .timeout = 60)
+{
+    static const int32_t jobs[] = { 1, 2, 4, 16 };
+    for (int j = 0; j < 4; j++) {
+        line l = { .endless = 3 };
+        clv_partition_judge judge;
+        clv_pool *pool = open_line(&l, jobs[j], &judge);
+        clv_verdict v;
+        start(&judge, 1, 8);
+        judge.drop(judge.ctx, 2);
+        cr_assert_leq(atomic_load(&l.inside), 2, "3 to 8 have ended");
+        atomic_store(&l.endless, 0);
+        start(&judge, 20, 25);
+        static const int order[] = { 1, 2, 20, 21, 22, 23, 24, 25 };
+        for (int k = 0; k < 8; k++) {
+            cr_assert_eq(judge.take(judge.ctx, &v, NULL), CLV_OK);
+            cr_assert_eq(v.latency_ns, order[k], "not %d", (int)v.latency_ns);
+        }
+        judge.drop(judge.ctx, 0);
+        atomic_store(&l.endless, 30);
+        start(&judge, 30, 32);
+        clv_pool_close(pool);
+        cr_assert_eq(atomic_load(&l.inside), 0, "closing drops");
     }
 }

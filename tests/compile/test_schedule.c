@@ -22,7 +22,7 @@ static clv_verdict judge(toy *t, const int32_t *device_of, clv_compile_report *r
     clv_compiler *c = NULL;
     clv_verdict v;
     cr_assert_eq(clv_builtin_open(&t->workload, 1, NULL, &c, NULL), CLV_OK);
-    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena },
+    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, t->arena, NULL },
                             &(clv_assignment){ device_of, 0, NULL }, &v, report, NULL),
                  CLV_OK);
     clv_compiler_close(c);

@@ -75,9 +75,9 @@ static double compare(opened *o, const int32_t *device_of, const char *name)
     clv_verdict v;
     clv_assignment a = { device_of, 0, NULL };
     cr_assert_eq(clv_partition_estimate(o->p, device_of, o->arena, &e, NULL), CLV_OK);
-    cr_assert_eq(
-        o->compiler->compile(o->compiler, &(clv_compile_worker){ 0, o->arena }, &a, &v, NULL, NULL),
-        CLV_OK);
+    cr_assert_eq(o->compiler->compile(o->compiler, &(clv_compile_worker){ 0, o->arena, NULL }, &a,
+                                      &v, NULL, NULL),
+                 CLV_OK);
     cr_assert_eq(v.outcome, CLV_FITS);
     cr_assert_leq(e.period_ns, v.period_ns, "%s: a run each %ld ns, bound %ld", name,
                   (long)v.period_ns, (long)e.period_ns);

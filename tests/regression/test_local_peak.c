@@ -149,8 +149,9 @@ static void compare(int32_t round)
     int32_t *device_of = CLV_NEW_ARRAY(arena, int32_t, units->n);
     cr_assert_eq(clv_builtin_open(&workload, 1, NULL, &c, NULL), CLV_OK);
     clv_assignment all_on_one = { device_of, 0, NULL };
-    cr_assert_eq(c->compile(c, &(clv_compile_worker){ 0, arena }, &all_on_one, &v, &report, NULL),
-                 CLV_OK);
+    cr_assert_eq(
+        c->compile(c, &(clv_compile_worker){ 0, arena, NULL }, &all_on_one, &v, &report, NULL),
+        CLV_OK);
     const clv_device_report *d = &report.devices[0];
     cr_assert_eq(d->weight_bytes, weights(), "solution %d", round);
     cr_assert_eq(d->activation_bytes, most_alive(), "solution %d", round);

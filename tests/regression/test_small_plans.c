@@ -70,7 +70,7 @@ static void open_judge(small *s)
     cr_assert_eq(clv_builtin_open(&s->t->workload, 1, NULL, &s->compiler, NULL), CLV_OK);
     c = s->compiler;
     c->microbatches = n > 0 ? n : CLV_MICRO_FULL;
-    cr_assert_eq(clv_pool_open(c, 1, 8, NULL, &s->pool, NULL), CLV_OK);
+    cr_assert_eq(clv_pool_open(c, &(clv_pool_options){ 1, 8, 0 }, NULL, &s->pool, NULL), CLV_OK);
     s->judge = clv_pool_judge(s->pool);
     s->judge.live_bytes = n == 1 ? c->live_bytes : c->piped_live_bytes;
     s->judge.held_bytes = n == 1 ? c->held_bytes : c->piped_held_bytes;
@@ -152,8 +152,9 @@ static clv_verdict verdict_of(small *s, const int32_t *device_of)
         clv_assignment a = { device_of, proportions[k], NULL };
         clv_mark mark = clv_arena_mark(s->t->arena);
         v = (clv_verdict){ .outcome = CLV_OOM };
-        cr_assert_eq(s->compiler->compile(s->compiler, &(clv_compile_worker){ 0, s->t->arena }, &a,
-                                          &v, NULL, NULL),
+        cr_assert_eq(s->compiler->compile(s->compiler,
+                                          &(clv_compile_worker){ 0, s->t->arena, NULL }, &a, &v,
+                                          NULL, NULL),
                      CLV_OK);
         clv_arena_rewind(s->t->arena, mark);
     }

@@ -193,7 +193,9 @@ Test(bound_broadcast, the_search_spreads_what_all_layers_read)
         s.time[u] = 300;
     synthetic_done(&s);
     synthetic_ports(&s);
-    clv_partition_judge judge = { judge_by_sums, &s.p, 8, NULL, NULL, 1 };
+    clv_partition_judge judge = {
+        .judge = judge_by_sums, .ctx = &s.p, .batch = 8, .bounded_at = 1
+    };
     clv_partition_options o = { .objective = CLV_THROUGHPUT };
     clv_partition_result r;
     cr_assert_eq(clv_partition_solve(&s.p, &judge, &o, arena, &r, NULL), CLV_OK);
