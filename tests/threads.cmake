@@ -12,6 +12,9 @@ cleave_thread_test(throughput ${DATA}/gnmt.static.onnx --objective throughput)
 cleave_thread_test(tight ${DATA}/resnet.static.onnx --memory 1200KiB)
 cleave_thread_test(documented ${DATA}/resnet.static.onnx --search documented)
 cleave_thread_test(external ${DATA}/resnet.static.onnx --compiler "sh ${EXAMPLE}" --max-candidates 12)
+cleave_thread_test(external_measured ${DATA}/vit_l_16.b16.onnx --objective throughput --compiler "echo '{\"version\": 1, \
+\"outcome\": \"fits\", \"latency_ms\": 2.5, \"busy_ms\": [1, 2, 3, 2]}'")
+cleave_thread_test(external_dropped ${DATA}/resnet.static.onnx --compiler "sleep 0.1$CLEAVE_WORKER && sh ${EXAMPLE}" --first-fit)
 
 # The solvers of problems without a model.
 foreach(problem chain300 many_choices)

@@ -1,7 +1,6 @@
 #include "solver/partition/candidate_queue.h"
 
 #include "base/map.h"
-#include "problem/micro.h"
 #include "solver/partition/verdict_order.h"
 
 #include <string.h>
@@ -12,16 +11,12 @@
 #define BUDGET_MAX   200 /* for small problems: what is found later is rarely better */
 #define BUDGET_MIN   8   /* for huge ones: the first plans, and a few improvements */
 
-/* Judgements kept back for lower proportions while nothing fits. */
-#define RETRIES 2
-static const double lower_proportions[RETRIES] = { 0.3, CLV_PROPORTION_MIN };
-
 clv_status clv_candidates_open(const clv_partition_problem *p, const clv_partition_judge *judge,
                                const clv_partition_options *options, clv_arena *arena,
                                clv_candidate_queue *ret, clv_error *err)
 {
     *ret = (clv_candidate_queue){
-        .p = p, .judge = judge, .options = options, .arena = arena, .best = -1
+        .p = p, .judge = judge, .options = options, .arena = arena, .best = -1, .best_judged = -1
     };
     CLV_TRY(
         clv_incumbent_open(&ret->incumbent, &options->solve, p->n_units, arena, &ret->result, err));
@@ -75,19 +70,25 @@ int32_t clv_candidates_find(const clv_candidate_queue *queue, const int32_t *dev
     return queue->slot[find_slot(queue, device_of, proportion, hash)] - 1;
 }
 
+/* The slots are empty. */
+static void fill_slots(clv_candidate_queue *queue)
+{
+    for (int32_t i = 0; i < queue->n; i++) {
+        int32_t at = (int32_t)(queue->hash[i] & (uint64_t)(queue->n_slots - 1));
+        while (queue->slot[at])
+            at = (at + 1) & (queue->n_slots - 1);
+        queue->slot[at] = i + 1;
+    }
+}
+
 static clv_status grow_slots(clv_candidate_queue *queue, clv_error *err)
 {
     int32_t n = queue->n_slots * 2, *slot = CLV_NEW_ARRAY(queue->arena, int32_t, n);
     if (!slot)
         return clv_fail_nomem(err, "the plans of a search");
-    for (int32_t i = 0; i < queue->n; i++) {
-        int32_t at = (int32_t)(queue->hash[i] & (uint64_t)(n - 1));
-        while (slot[at])
-            at = (at + 1) & (n - 1);
-        slot[at] = i + 1;
-    }
     queue->slot = slot;
     queue->n_slots = n;
+    fill_slots(queue);
     return CLV_OK;
 }
 
@@ -96,8 +97,8 @@ static clv_status grow_slots(clv_candidate_queue *queue, clv_error *err)
 static int32_t budget(const clv_candidate_queue *queue, double proportion)
 {
     bool keep_back =
-        proportion <= 0 && !clv_candidates_has_fit(queue) && queue->max_judged > RETRIES;
-    return queue->max_judged - (keep_back ? RETRIES : 0);
+        proportion <= 0 && !clv_candidates_has_fit(queue) && queue->max_judged > CLV_RETRIES;
+    return queue->max_judged - (keep_back ? CLV_RETRIES : 0);
 }
 
 clv_status clv_candidates_leave_out(const clv_candidate_queue *queue, const int32_t *device_of,
@@ -154,8 +155,6 @@ clv_status clv_candidates_add(clv_candidate_queue *queue, const int32_t *device_
     return queue->n * 2 > queue->n_slots ? grow_slots(queue, err) : CLV_OK;
 }
 
-/* -- verdicts -- */
-
 bool clv_candidates_better(const clv_candidate_queue *queue, int32_t a, int32_t b)
 {
     const clv_candidate *x = &queue->tried[a], *y = &queue->tried[b];
@@ -165,102 +164,25 @@ bool clv_candidates_better(const clv_candidate_queue *queue, int32_t a, int32_t 
     return clv_verdict_better(&x->verdict, &y->verdict, queue->options->objective);
 }
 
-/* Plan i has a verdict: is it the best? */
-static void update_best(clv_candidate_queue *queue, int32_t i)
+void clv_candidates_forget(clv_candidate_queue *queue, int32_t first)
 {
-    if (queue->is_done)
+    if (first >= queue->n)
         return;
-    const clv_candidate *t = &queue->tried[i];
-    bool fits = t->verdict.outcome == CLV_FITS, first_fit = queue->options->first_fit && fits;
-    if (first_fit || queue->best < 0 || clv_candidates_better(queue, i, queue->best)) {
-        int64_t ns = clv_verdict_ns(&t->verdict, queue->options->objective);
-        queue->best = i;
-        if (fits)
-            clv_incumbent_set(&queue->incumbent, t->device_of, clv_objval_whole(ns), t->move);
-    }
-    queue->is_done = first_fit;
-    queue->why = CLV_END_FIRST_FIT;
+    queue->n = first;
+    queue->is_full = queue->is_over;
+    memset(queue->slot, 0, (size_t)queue->n_slots * sizeof *queue->slot);
+    fill_slots(queue);
 }
 
-/* Is the best plan near enough to the bound, or the bound as high as asked? */
-static void check_bound(clv_candidate_queue *queue)
-{
-    const clv_solve_result *r = &queue->result;
-    bool is_asked = clv_incumbent_is_bound_enough(&queue->incumbent);
-    if (queue->is_done || queue->n_judged == 0 || r->bound.whole <= 0 || (!r->found && !is_asked))
-        return;
-    queue->is_done = clv_incumbent_is_enough(&queue->incumbent);
-    queue->why = !clv_objval_less(r->bound, r->value) ? CLV_END_OPTIMAL
-                 : is_asked                           ? CLV_END_BOUND
-                                                      : CLV_END_GAP;
-}
-
-void clv_candidates_raise_bound(clv_candidate_queue *queue, int64_t bound_ns, const char *method)
-{
-    clv_incumbent_raise(&queue->incumbent, clv_objval_whole(bound_ns), method);
-    check_bound(queue);
-}
-
-static clv_status judge_batch(clv_candidate_queue *queue, int32_t n, clv_error *err)
-{
-    for (int32_t i = queue->n_judged; i < queue->n_judged + n && queue->asks_times; i++) {
-        int64_t *busy_ns = CLV_NEW_ARRAY(queue->arena, int64_t, queue->p->n_devices);
-        if (!busy_ns || !CLV_PUSH_ROOM(queue->arena, queue->busy_ns, i, queue->cap_busy))
-            return clv_fail_nomem(err, "a batch of plans");
-        for (int32_t d = 0; d < queue->p->n_devices; d++)
-            busy_ns[d] = -1;
-        queue->busy_ns[i] = busy_ns;
-    }
-    clv_mark mark = clv_arena_mark(queue->arena);
-    clv_assignment *ask = CLV_NEW_ARRAY(queue->arena, clv_assignment, n);
-    clv_verdict *verdicts = CLV_NEW_ARRAY(queue->arena, clv_verdict, n);
-    int32_t first = queue->n_judged, micro = queue->options->microbatches;
-    if (!ask || !verdicts)
-        return clv_fail_nomem(err, "a batch of plans");
-    for (int32_t i = 0; i < n; i++) {
-        const clv_candidate *t = &queue->tried[first + i];
-        int64_t *busy_ns = queue->asks_times ? queue->busy_ns[first + i] : NULL;
-        ask[i] = (clv_assignment){ t->device_of, t->proportion, busy_ns };
-    }
-    CLV_TRY(queue->judge->judge(queue->judge->ctx, ask, n, verdicts, err));
-    for (int32_t i = 0; i < n; i++) {
-        clv_verdict *v = &queue->tried[first + i].verdict;
-        *v = verdicts[i];
-        v->share_ns = micro > 0 ? clv_micro_share_ns(v->latency_ns, v->period_ns, micro) : 0;
-    }
-    clv_arena_rewind(queue->arena, mark);
-    for (int32_t i = 0; i < n; i++)
-        update_best(queue, first + i);
-    queue->n_judged += n;
-    check_bound(queue);
-    return CLV_OK;
-}
-
-/* Deadline and caller count once something is judged. */
-static void check_limits(clv_candidate_queue *queue)
+void clv_candidates_check_limits(clv_candidate_queue *queue)
 {
     if (queue->n_judged > 0 && !queue->is_done && clv_limits_over(&queue->incumbent.limits))
         queue->is_over = queue->is_full = true;
 }
 
-clv_status clv_candidates_judge(clv_candidate_queue *queue, clv_error *err)
-{
-    int32_t batch = queue->judge->batch > 0 ? queue->judge->batch : 1;
-    while (queue->n_judged < queue->n && !queue->is_done && !queue->is_over) {
-        int32_t n = queue->n - queue->n_judged;
-        if (queue->options->first_fit && n > queue->n_judged + 1)
-            n = queue->n_judged + 1; /* 1, 2, 4, ...: the first plan mostly fits */
-        CLV_TRY(judge_batch(queue, n < batch ? n : batch, err));
-        clv_incumbent_report(&queue->incumbent, queue->result.found_by, queue->n_judged,
-                             queue->n - queue->n_judged);
-        check_limits(queue);
-    }
-    return CLV_OK;
-}
-
 bool clv_candidates_is_over(clv_candidate_queue *queue)
 {
-    check_limits(queue);
+    clv_candidates_check_limits(queue);
     return queue->is_done || queue->is_over || queue->n >= budget(queue, 0);
 }
 
@@ -269,81 +191,7 @@ bool clv_candidates_has_fit(const clv_candidate_queue *queue)
     return queue->best >= 0 && queue->tried[queue->best].verdict.outcome == CLV_FITS;
 }
 
-/* -- lower proportions -- */
-
-/* The OOM plan that comes next after plan `after` (-1: the very best), among the first n. */
-static int32_t next_smallest_oom(const clv_candidate_queue *queue, int32_t n, int32_t after)
+bool clv_candidates_has_judged_fit(const clv_candidate_queue *queue)
 {
-    int32_t best = -1;
-    for (int32_t i = 0; i < n; i++) {
-        if (queue->tried[i].verdict.outcome != CLV_OOM)
-            continue;
-        if (after >= 0 && (clv_candidates_better(queue, i, after) ||
-                           (!clv_candidates_better(queue, after, i) && i <= after)))
-            continue;
-        if (best < 0 || clv_candidates_better(queue, i, best))
-            best = i;
-    }
-    return best;
-}
-
-/* Judges one plan with lower and lower proportions; *ret_fits: one of them fits, now or before. */
-static clv_status retry_plan(clv_candidate_queue *queue, int32_t plan, bool *ret_fits,
-                             clv_error *err)
-{
-    const int32_t *device_of = queue->tried[plan].device_of;
-    *ret_fits = false;
-    for (int32_t i = 0; i < RETRIES && !queue->is_over && !*ret_fits; i++) {
-        const char *move =
-            clv_arena_printf(queue->arena, "plan %d with available memory proportion %.1f",
-                             plan + 1, lower_proportions[i]);
-        if (!move)
-            return clv_fail_nomem(err, "a plan");
-        CLV_TRY(clv_candidates_add(queue, device_of, lower_proportions[i], move, NULL, err));
-        CLV_TRY(clv_candidates_judge(queue, err));
-        int32_t at = clv_candidates_find(queue, device_of, lower_proportions[i]);
-        *ret_fits = at >= 0 && at < queue->n_judged && queue->tried[at].verdict.outcome == CLV_FITS;
-    }
-    return CLV_OK;
-}
-
-clv_status clv_candidates_retry(clv_candidate_queue *queue, int32_t n_more, int32_t other,
-                                clv_error *err)
-{
-    int32_t n = queue->n_judged, plan = -1;
-    bool fits = false;
-    if (queue->is_over)
-        return CLV_OK;
-    bool other_may = other >= 0 && queue->tried[other].verdict.outcome == CLV_OOM;
-    if (clv_candidates_has_fit(queue)) {
-        if (!other_may || queue->is_done)
-            return CLV_OK;
-        clv_verdict as_if = queue->tried[other].verdict;
-        as_if.outcome = CLV_FITS; /* better by its times than the best that fits? */
-        bool promises_more = clv_verdict_better(&as_if, &queue->tried[queue->best].verdict,
-                                                queue->options->objective);
-        return promises_more ? retry_plan(queue, other, &fits, err) : CLV_OK;
-    }
-    for (int32_t k = 0; k <= n_more && !fits; k++) {
-        plan = next_smallest_oom(queue, n, plan);
-        if (plan < 0)
-            return CLV_OK;
-        CLV_TRY(retry_plan(queue, plan, &fits, err));
-    }
-    return other_may && !queue->is_done ? retry_plan(queue, other, &fits, err) : CLV_OK;
-}
-
-void clv_candidates_close(clv_candidate_queue *queue)
-{
-    clv_solve_result *r = &queue->result;
-    if (queue->is_done)
-        r->end = queue->why;
-    else if (queue->is_over)
-        r->end = clv_limits_end(&queue->incumbent.limits);
-    else if (clv_objval_is_infinite(r->bound))
-        r->end = CLV_END_INFEASIBLE;
-    else
-        r->end = queue->is_full ? CLV_END_CANDIDATES : CLV_END_SEARCHED;
-    queue->is_done = true;
-    r->seconds = clv_incumbent_seconds(&queue->incumbent);
+    return queue->best_judged >= 0 && queue->tried[queue->best_judged].verdict.outcome == CLV_FITS;
 }

@@ -21,24 +21,39 @@
 /* Rounds of exact refinement. */
 #define REFINES 3
 
+static clv_status mark_new_plans(clv_search_state *s, clv_error *err)
+{
+    const clv_candidate_queue *queue = &s->queue;
+    for (; s->n_marked < queue->n; s->n_marked++) {
+        if (!CLV_PUSH_ROOM(queue->arena, s->is_expanded, s->n_marked, s->cap_expanded) ||
+            !CLV_PUSH_ROOM(queue->arena, s->is_exhausted, s->n_marked, s->cap_exhausted))
+            return clv_fail_nomem(err, "the plans of a search");
+        s->is_expanded[s->n_marked] = s->is_exhausted[s->n_marked] = false;
+    }
+    return CLV_OK;
+}
+
+/* The best plan that has not got the mark; one that fits, once there is one. -1: none. */
+static int32_t best_without(const clv_search_state *s, const bool *mark)
+{
+    const clv_candidate_queue *queue = &s->queue;
+    clv_outcome want = clv_candidates_has_fit(queue) ? CLV_FITS : CLV_OOM;
+    int32_t plan = -1;
+    for (int32_t i = 0; i < queue->n_known; i++)
+        if (queue->tried[i].verdict.outcome == want && !mark[i] &&
+            (plan < 0 || clv_candidates_better(queue, i, plan)))
+            plan = i;
+    return plan;
+}
+
 clv_status clv_plans_climb(clv_search_state *s, clv_error *err)
 {
     clv_candidate_queue *queue = &s->queue;
     int32_t batch = queue->judge->batch > 0 ? queue->judge->batch : 1, stale = 0;
     while (!clv_candidates_is_over(queue) &&
            stale < (clv_candidates_has_fit(queue) ? CLV_SEARCH_PATIENCE : PATIENCE_OOM)) {
-        for (; s->n_expanded < queue->n; s->n_expanded++) {
-            if (!CLV_PUSH_ROOM(queue->arena, s->is_expanded, s->n_expanded, s->cap_expanded))
-                return clv_fail_nomem(err, "the plans of a search");
-            s->is_expanded[s->n_expanded] = false;
-        }
-        /* the best plan that may have neighbours left; one that fits, once there is one */
-        clv_outcome want = clv_candidates_has_fit(queue) ? CLV_FITS : CLV_OOM;
-        int32_t plan = -1, best = queue->best, added;
-        for (int32_t i = 0; i < queue->n_judged; i++)
-            if (queue->tried[i].verdict.outcome == want && !s->is_expanded[i] &&
-                (plan < 0 || clv_candidates_better(queue, i, plan)))
-                plan = i;
+        CLV_TRY(mark_new_plans(s, err));
+        int32_t plan = best_without(s, s->is_expanded), best = queue->best, added;
         if (plan < 0)
             return CLV_OK;
         CLV_TRY(clv_iterated_search_expand(&s->local, plan, batch, &added, err));
@@ -159,4 +174,87 @@ clv_status clv_plans_recalibrate(clv_search_state *s, clv_error *err)
     int32_t best = s->queue.best;
     CLV_TRY(clv_seed_cut_by_measured_times(s, err));
     return climb_if_better(s, best, err);
+}
+
+/* -- looking ahead -- */
+
+/* What is withdrawn may be offered again, and others get its numbers. */
+static void withdraw(clv_search_state *s, int32_t first)
+{
+    clv_candidates_withdraw(&s->queue, first);
+    s->n_marked = 0;
+    s->local.goal_plan = -1;
+}
+
+/* From the best plan, whether that is judged or believed. */
+static clv_status improve(clv_search_state *s, clv_error *err)
+{
+    for (int32_t i = 0; i < s->n_marked; i++)
+        s->is_expanded[i] = false; /* what was no better than the best before may be now */
+    CLV_TRY(clv_plans_climb(s, err));
+    return clv_plans_refine(s, err);
+}
+
+/* Neighbours of the best plans, until a batch is under way. */
+static clv_status add_neighbours(clv_search_state *s, clv_error *err)
+{
+    clv_candidate_queue *queue = &s->queue;
+    int32_t room = queue->judge->batch - (queue->n - queue->n_judged), added;
+    CLV_TRY(mark_new_plans(s, err));
+    while (room > 0 && clv_candidates_has_fit(queue) && !clv_candidates_is_over(queue)) {
+        int32_t plan = best_without(s, s->is_exhausted);
+        if (plan < 0)
+            break;
+        CLV_TRY(clv_iterated_search_neighbours(&s->local, plan, room, &added, err));
+        s->is_exhausted[plan] = added < room;
+        room -= added;
+    }
+    return clv_search_judge(s, err);
+}
+
+clv_status clv_plans_look_ahead(clv_search_state *s, clv_error *err)
+{
+    clv_candidate_queue *queue = &s->queue;
+    int32_t n = queue->n, max_judged = queue->max_judged, lookahead = queue->judge->lookahead;
+    bool calibrated;
+    if (!clv_candidates_looks_ahead(queue) || queue->options->first_fit || queue->n_judged > 0)
+        return CLV_OK;
+    queue->max_judged = max_judged < lookahead ? max_judged : lookahead; /* more would wait */
+    CLV_TRY(improve(s, err));
+    CLV_TRY(add_neighbours(s, err));
+    queue->max_judged = max_judged;
+    queue->is_full = false;
+    CLV_TRY(clv_search_take(s, &calibrated, err));
+    if (!clv_candidates_has_judged_fit(queue))
+        withdraw(s, n);
+    s->n_marked = 0; /* nor do marks made by what was believed count */
+    return clv_search_judge(s, err);
+}
+
+clv_status clv_plans_follow_verdicts(clv_search_state *s, clv_error *err)
+{
+    clv_candidate_queue *queue = &s->queue;
+    int32_t last = queue->n, stale = 0; /* neighbours that only fill up come after the last */
+    if (!clv_candidates_looks_ahead(queue))
+        return CLV_OK;
+    while (!queue->is_done && !queue->is_over &&
+           (queue->n_judged < last || stale < CLV_SEARCH_PATIENCE ||
+            queue->n_judged % queue->judge->batch != 0)) {
+        int32_t best = queue->best, best_judged = queue->best_judged, before;
+        bool calibrated;
+        CLV_TRY(add_neighbours(s, err));
+        if (queue->n_judged == queue->n)
+            return CLV_OK;
+        CLV_TRY(clv_search_take(s, &calibrated, err));
+        stale = queue->best_judged != best_judged ? 0 : stale + 1;
+        if ((queue->best == best && !calibrated) || stale >= CLV_SEARCH_PATIENCE)
+            continue;
+        before = queue->n;
+        CLV_TRY(improve(s, err));
+        if (calibrated)
+            CLV_TRY(clv_plans_recalibrate(s, err));
+        last = queue->n > before ? queue->n : last;
+    }
+    withdraw(s, 0);
+    return CLV_OK;
 }

@@ -30,6 +30,18 @@ clv_status clv_plans_cut_more(clv_search_state *s, clv_error *err);
 /* Simulated annealing (anneal.h) from the best plan, for the period of small problems. */
 clv_status clv_plans_anneal(clv_search_state *s, clv_error *err);
 
+/* Where the search looks ahead, before the first verdict: what it would try if all fitted. That is
+ * withdrawn where the verdict says otherwise. */
+clv_status clv_plans_look_ahead(clv_search_state *s, clv_error *err);
+
+/* Where the search looks ahead: takes the verdicts that are still to come, one by one, and climbs
+ * on wherever one says that another plan is the best, or measured other times. Meanwhile neighbours
+ * of the best plan fill up what is under way to a batch, so that compilers stay busy. After
+ * CLV_SEARCH_PATIENCE verdicts without a better plan nothing but those is offered; it ends when all
+ * else is judged and the number of verdicts is one of whole batches: at 2, 4 or 8 jobs the last of
+ * a batch take no more time, as they run beside the others. What is under way then is withdrawn. */
+clv_status clv_plans_follow_verdicts(clv_search_state *s, clv_error *err);
+
 /* Cuts by the times that were measured meanwhile. */
 clv_status clv_plans_recalibrate(clv_search_state *s, clv_error *err);
 

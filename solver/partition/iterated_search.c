@@ -295,13 +295,14 @@ static clv_status descend(clv_iterated_search *ls, int64_t stop_at, trail *t, cl
     return CLV_OK;
 }
 
-/* Single moves, best first. */
-static clv_status add_moves(clv_iterated_search *ls, int32_t room, int32_t *added, clv_error *err)
+/* Single moves, best first; only those that are better than the goal, or all. */
+static clv_status add_moves(clv_iterated_search *ls, bool all, int32_t room, int32_t *added,
+                            clv_error *err)
 {
     for (int32_t i = 0; i < ls->n_scored && *added < room && !clv_candidates_is_over(ls->queue);
          i++) {
         const clv_move *move = &ls->scored[i].move;
-        if (!is_lower(ls, &ls->scored[i].score, &ls->goal))
+        if (!all && !is_lower(ls, &ls->scored[i].score, &ls->goal))
             continue;
         clv_groups_shift(ls->g, move->unit, move->to);
         clv_status status = enqueue(ls, move, 1, added, err);
@@ -403,7 +404,23 @@ clv_status clv_iterated_search_expand(clv_iterated_search *ls, int32_t plan, int
     clv_groups_load(ls->g, from.device_of);
     CLV_TRY(list_moves(ls, from.verdict.outcome == CLV_FITS, false, err));
     score_exactly(ls);
-    return add_moves(ls, room, ret_added, err);
+    return add_moves(ls, false, room, ret_added, err);
+}
+
+clv_status clv_iterated_search_neighbours(clv_iterated_search *ls, int32_t plan, int32_t room,
+                                          int32_t *ret_added, clv_error *err)
+{
+    int64_t work = ls->work; /* limited by the plans that may be judged */
+    *ret_added = 0;
+    ls->work = WORK_OF_PLAN;
+    clv_groups_load(ls->g, ls->queue->tried[plan].device_of);
+    clv_status status = list_moves(ls, true, false, err);
+    if (status == CLV_OK) {
+        score_exactly(ls);
+        status = add_moves(ls, true, room, ret_added, err);
+    }
+    ls->work = work;
+    return status;
 }
 
 clv_status clv_iterated_search_from(clv_iterated_search *ls, const int32_t *device_of,

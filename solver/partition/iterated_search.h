@@ -54,6 +54,11 @@ void clv_iterated_search_learn_reserve(clv_iterated_search *ls, const clv_candid
 clv_status clv_iterated_search_expand(clv_iterated_search *ls, int32_t plan, int32_t room,
                                       int32_t *ret_added, clv_error *err);
 
+/* Puts at most room neighbours of a plan on the queue, the best by sums first, better than the plan
+ * or not. *ret_added 0: all were there before. */
+clv_status clv_iterated_search_neighbours(clv_iterated_search *ls, int32_t plan, int32_t room,
+                                          int32_t *ret_added, clv_error *err);
+
 /* Searches from a plan that was not judged; what beats the best plan by its sums goes to the queue.
  */
 clv_status clv_iterated_search_from(clv_iterated_search *ls, const int32_t *device_of,

@@ -1,6 +1,7 @@
 #include "solver/partition/poprt_search.h"
 
 #include "base/map.h"
+#include "solver/partition/candidate_verdicts.h"
 #include "solver/partition/moves.h"
 #include "solver/partition/unit_chain.h"
 
@@ -294,7 +295,9 @@ static clv_status open_search(search *s, clv_error *err)
     CLV_TRY(clv_groups_new(p, s->arena, &s->g, err));
     CLV_TRY(clv_moves_new(s->g, s->queue->options->use_all_devices, s->arena, &s->moves, err));
     CLV_TRY(clv_map_init(&s->keys, s->arena, 64, err));
-    s->batch_size = s->queue->judge->batch > 0 ? s->queue->judge->batch : 1;
+    const clv_partition_judge *judge = s->queue->judge;
+    int32_t at_once = judge->lookahead > 0 ? judge->lookahead : judge->batch;
+    s->batch_size = at_once > 0 ? at_once : 1;
     s->key = CLV_NEW_ARRAY(s->arena, int32_t, p->n_units);
     s->device_of = CLV_NEW_ARRAY(s->arena, int32_t, p->n_units);
     s->batch = CLV_NEW_ARRAY(s->arena, int32_t, s->batch_size);
@@ -309,17 +312,22 @@ static clv_status open_search(search *s, clv_error *err)
 static clv_status run(search *s, clv_error *err)
 {
     clv_candidate_queue *queue = s->queue;
+    int32_t n = 0; /* in the batch */
     CLV_TRY(open_search(s, err));
-    while (s->head < s->n && !queue->is_done && !queue->is_full) {
-        int32_t n = 0;
-        for (; n < s->batch_size && s->head < s->n; n++)
+    while (!queue->is_done && !queue->is_over && (n > 0 || (s->head < s->n && !queue->is_full))) {
+        bool is_full = queue->is_full;
+        for (; !is_full && n < s->batch_size && s->head < s->n; n++)
             CLV_TRY(submit(s, &s->waiting[s->head++], &s->batch[n], err));
-        CLV_TRY(clv_candidates_judge(queue, err));
-        for (int32_t i = 0; i < n && !queue->is_done; i++)
+        /* looking ahead, the first makes room for others while the rest is judged */
+        int32_t n_next = clv_candidates_looks_ahead(queue) ? 1 : n;
+        CLV_TRY(clv_candidates_settle(queue, s->batch[n_next - 1] + 1, err));
+        for (int32_t i = 0; i < n_next && !queue->is_done; i++)
             if (s->batch[i] >= 0 && s->batch[i] < queue->n_judged)
                 CLV_TRY(expand(s, s->batch[i], err));
+        n -= n_next;
+        memmove(s->batch, s->batch + n_next, (size_t)n * sizeof *s->batch);
     }
-    return CLV_OK;
+    return clv_candidates_settle(queue, queue->n, err);
 }
 
 clv_status clv_poprt_moves(clv_candidate_queue *queue, int32_t *ret_best, clv_error *err)
@@ -339,7 +347,7 @@ clv_status clv_poprt_search(clv_candidate_queue *queue, clv_error *err)
         for (int32_t i = 1; i < s.n_valids; i++)
             if (clv_candidates_better(queue, s.valids[i].plan, best))
                 best = s.valids[i].plan;
-        queue->best = best;
+        queue->best = queue->best_judged = best;
     }
     return clv_candidates_retry(queue, 0, -1, err);
 }

@@ -33,14 +33,28 @@ clv_status clv_search_open_default(clv_search_state *s, clv_error *err)
     return clv_iterated_search_new(&s->queue, arena, &s->local, err);
 }
 
-clv_status clv_search_judge(clv_search_state *s, clv_error *err)
+/* Times that new verdicts have measured become those of all sums. */
+static clv_status calibrate(clv_search_state *s, bool *ret_changed, clv_error *err)
 {
-    CLV_TRY(clv_candidates_judge(&s->queue, err));
-    if (!s->calibration || !clv_time_calibration_update(s->calibration, &s->queue))
+    *ret_changed = s->calibration && clv_time_calibration_update(s->calibration, &s->queue);
+    if (!*ret_changed)
         return CLV_OK;
     clv_unit_chain_update_times(s->chain);
     s->local.goal_plan = -1;
-    return CLV_OK;
+    return clv_candidates_believe(&s->queue, err);
+}
+
+clv_status clv_search_judge(clv_search_state *s, clv_error *err)
+{
+    bool changed;
+    CLV_TRY(clv_candidates_judge(&s->queue, err));
+    return calibrate(s, &changed, err);
+}
+
+clv_status clv_search_take(clv_search_state *s, bool *ret_calibrated, clv_error *err)
+{
+    CLV_TRY(clv_candidates_settle(&s->queue, s->queue.n_judged + 1, err));
+    return calibrate(s, ret_calibrated, err);
 }
 
 clv_status clv_search_add(clv_search_state *s, const char *label, clv_error *err)

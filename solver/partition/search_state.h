@@ -4,6 +4,7 @@
 #define CLV_SOLVER_PARTITION_SEARCH_STATE_H
 
 #include "solver/partition/bound.h"
+#include "solver/partition/candidate_verdicts.h"
 #include "solver/partition/iterated_search.h"
 #include "solver/partition/time_calibration.h"
 #include "solver/partition/unit_chain.h"
@@ -21,8 +22,9 @@ typedef struct {
     int32_t *order, *device_of;        /* scratch: devices in an order; a plan */
     int64_t *room_bytes;               /* scratch: by device */
     int64_t *alive_room_bytes; /* by device: for weights, beside the most that a unit has alive */
-    bool *is_expanded;         /* by plan: has no more neighbours to give */
-    int32_t n_expanded, cap_expanded;
+    /* By plan: has no more neighbours to give that are better than the best; none at all. */
+    bool *is_expanded, *is_exhausted;
+    int32_t n_marked, cap_expanded, cap_exhausted;
     bool is_bounded;   /* the bound is known, or there is none */
     clv_bound bound;   /* the last one, and the plan and orders behind it */
     int64_t swap_work; /* left for clv_device_swap() */
@@ -38,6 +40,8 @@ clv_status clv_search_open_default(clv_search_state *s, clv_error *err);
 
 /* Judges what waits. Where other times were measured, all sums are made of those from then on. */
 clv_status clv_search_judge(clv_search_state *s, clv_error *err);
+/* Waits for one verdict more. *ret_calibrated: it measured other times. */
+clv_status clv_search_take(clv_search_state *s, bool *ret_calibrated, clv_error *err);
 
 /* device_of goes to the queue, repaired where it breaks rules; without a repair it does not. */
 clv_status clv_search_add(clv_search_state *s, const char *label, clv_error *err);

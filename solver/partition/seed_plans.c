@@ -177,7 +177,7 @@ static clv_status swap_devices(clv_search_state *s, int32_t from, clv_error *err
     clv_candidate_queue *queue = &s->queue;
     int64_t best_ns = queue->tried[queue->best].verdict.period_ns;
     int32_t *best = NULL;
-    for (int32_t i = queue->n_judged - 1; i >= from && !clv_candidates_is_over(queue); i--) {
+    for (int32_t i = queue->n_known - 1; i >= from && !clv_candidates_is_over(queue); i--) {
         const clv_candidate *plan = &queue->tried[i];
         int64_t ns;
         if (plan->verdict.outcome != CLV_FITS || !is_port_bound(s, plan))
@@ -211,7 +211,7 @@ clv_status clv_seed_spread_senders(clv_search_state *s, clv_error *err)
         CLV_TRY(swap_devices(s, from, err));
         if (queue->best == was)
             return CLV_OK;
-        from = queue->n_judged;
+        from = queue->n_known;
     }
     return CLV_OK;
 }

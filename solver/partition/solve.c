@@ -42,6 +42,16 @@ static clv_status is_hopeless(const clv_search_state *s, bool *ret, clv_error *e
     return CLV_OK;
 }
 
+/* *poprt: the best plan of PopRT's moves, once they were tried. */
+static clv_status follow_verdicts(clv_search_state *s, int32_t *poprt, clv_error *err)
+{
+    CLV_TRY(clv_plans_follow_verdicts(s, err));
+    if (!clv_candidates_looks_ahead(&s->queue) || *poprt >= 0 || !is_short_of_memory(&s->queue))
+        return CLV_OK;
+    CLV_TRY(clv_poprt_moves(&s->queue, poprt, err));
+    return clv_plans_follow_verdicts(s, err);
+}
+
 /* The steps, those first that find most for their time. *ret_infeasible: it is proven that nothing
  * fits; the plan that lacks least is of interest then. */
 static clv_status search_default(clv_search_state *s, bool *ret_infeasible, clv_error *err)
@@ -52,6 +62,8 @@ static clv_status search_default(clv_search_state *s, bool *ret_infeasible, clv_
     clv_exact_end exact;
     CLV_TRY(clv_search_open_default(s, err));
     CLV_TRY(clv_seed_first_plans(s, err));
+    if (p->n_devices > 1)
+        CLV_TRY(clv_plans_look_ahead(s, err));
     CLV_TRY(clv_search_find_bound(s, err));
     CLV_TRY(is_hopeless(s, &hopeless, err));
     if (!hopeless) {
@@ -84,6 +96,7 @@ static clv_status search_default(clv_search_state *s, bool *ret_infeasible, clv_
         CLV_TRY(clv_plans_cut_more(s, err));
         CLV_TRY(clv_plans_anneal(s, err));
         CLV_TRY(clv_plans_recalibrate(s, err));
+        CLV_TRY(follow_verdicts(s, &poprt, err));
     }
     return clv_candidates_retry(&s->queue, MORE_RETRIES, poprt, err);
 }
@@ -93,6 +106,7 @@ clv_status clv_partition_solve(const clv_partition_problem *p, const clv_partiti
                                clv_partition_result *ret, clv_error *err)
 {
     assert(p && judge && judge->judge && options && arena && ret && p->n_devices > 0);
+    assert(judge->lookahead == 0 || !(judge->bounded_at > 0)); /* who bounds times is fast */
     clv_search_state s = { .swap_work = SWAP_WORK };
     bool infeasible = false;
     clv_candidate_queue *queue = &s.queue;
@@ -110,10 +124,11 @@ clv_status clv_partition_solve(const clv_partition_problem *p, const clv_partiti
                                        .best.verdict.outcome = CLV_INFEASIBLE };
         return CLV_OK;
     }
-    if (options->kind == CLV_SEARCH_DOCUMENTED)
-        CLV_TRY(clv_poprt_search(queue, err));
-    else
-        CLV_TRY(search_default(&s, &infeasible, err));
+    clv_status status = options->kind == CLV_SEARCH_DOCUMENTED
+                            ? clv_poprt_search(queue, err)
+                            : search_default(&s, &infeasible, err);
+    clv_candidates_withdraw(queue, 0);
+    CLV_TRY(status);
     if (infeasible)
         queue->result.bound = CLV_OBJVAL_INFINITE;
     if (queue->best < 0) /* no plan could be held against the rules */

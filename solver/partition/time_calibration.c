@@ -113,13 +113,13 @@ static void fit_times(clv_time_calibration *c, const clv_candidate_queue *queue)
         c->fitted_ns[i] = (double)p->time_ns[i];
     for (int32_t turn = 0; turn < TURNS_MAX && (turn == 0 || work < TURNS_WORK); turn++) {
         for (int32_t i = 0; i < queue->n_judged; i++) {
-            if (!is_measured(queue, i) || i == queue->best)
+            if (!is_measured(queue, i) || i == queue->best_judged)
                 continue;
             scale_groups(c, queue, i);
             work += p->n_units;
         }
-        if (is_measured(queue, queue->best)) /* last, so that it comes out exactly */
-            scale_groups(c, queue, queue->best);
+        if (is_measured(queue, queue->best_judged)) /* last, so that it comes out exactly */
+            scale_groups(c, queue, queue->best_judged);
     }
 }
 

@@ -6,7 +6,8 @@
 #include "stages/plan_make.h"
 #include "stages/training.h"
 
-#define JUDGE_BATCH 8 /* candidates given at once: enough for any --jobs in use */
+#define JUDGE_BATCH 8  /* candidates given at once: enough for any --jobs in use */
+#define LOOKAHEAD   16 /* of a compiler that takes long: the same for any --jobs */
 
 /* What an external compiler is given: the candidate as an annotated model and as a plan file. */
 static clv_status emit_candidate(void *ctx, const clv_assignment *candidate, const char *folder,
@@ -32,7 +33,7 @@ clv_status clv_stage_judge_open(clv_stage_search *s, clv_error *err)
         CLV_TRY(clv_external_judge_open(req, &s->workload, &emitter, &s->compiler, err));
     else
         CLV_TRY(clv_builtin_open(&s->workload, jobs, req->alloc, &s->compiler, err));
-    clv_pool_options options = { jobs, JUDGE_BATCH, 0 };
+    clv_pool_options options = { jobs, JUDGE_BATCH, req->compiler ? LOOKAHEAD : 0 };
     CLV_TRY(clv_pool_open(s->compiler, &options, req->alloc, &s->pool, err));
     s->judge = clv_pool_judge(s->pool);
     clv_microbatches_begin(s);

@@ -283,6 +283,35 @@ Test(microbatches, training_keeps_both_passes_of_a_layer_together)
     run_free(&r);
 }
 
+/* Both passes are in every candidate that it gets, also in those that are begun ahead; the files of
+ * the plan are the same at any number of jobs. Its times and lengths are any. */
+Test(microbatches, a_compiler_of_its_own_gets_both_passes)
+{
+    static const char judge[] =
+        "grep -q backward_runs \"$CLEAVE_PLAN\" || exit 1\n"
+        "n=$(cksum <\"$CLEAVE_PLAN\" | cut -d' ' -f1)\n"
+        "sleep 0.0$(((n + CLEAVE_WORKER * 77) % 90 + 10))\n"
+        "echo '{\"version\":1,\"outcome\":\"fits\",\"latency_ms\":2.'$((n % 900 + 100))'}'\n";
+    use_training("g");
+    file_write(folder, "judge.sh", judge, sizeof judge - 1);
+    for (int jobs = 1; jobs <= 4; jobs += 3) {
+        run_result r = run_in(folder,
+                              "%s plan --devices 2 --runtime none --objective throughput "
+                              "--backward loss --jobs %d --plan-out %d.json --no-output "
+                              "--compiler 'sh \"$CLEAVE_CALLER_DIR/judge.sh\"' m.onnx",
+                              TEST_CLEAVE, jobs, jobs);
+        cr_assert_eq(r.code, 0, "%s%s", r.out, r.err);
+        cr_expect(strstr(r.out, "in 1F1B order"), "%s", r.out);
+        cr_expect(strstr(r.out, "23 operators backward"), "%s", r.out);
+        cr_expect_null(strstr(r.out, "failed"), "%s", r.out);
+        run_free(&r);
+    }
+    cr_expect(file_same(folder, "1.json", "4.json"));
+    run_result r = run_in(folder, "grep -c backward_runs 1.json");
+    cr_expect_eq(r.code, 0);
+    run_free(&r);
+}
+
 Test(microbatches, a_plan_of_a_backward_pass_is_checked_with_it)
 {
     use_training("grad");

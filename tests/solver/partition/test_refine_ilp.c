@@ -5,6 +5,7 @@
 
 #include "solver/common/ilp/glpk_fence.h"
 #include "solver/common/ilp/ilp_solve.h"
+#include "solver/partition/candidate_verdicts.h"
 #include "solver/partition/synthetic.h"
 
 #include <criterion/criterion.h>

@@ -255,7 +255,7 @@ Test(time_calibration, absurd_times_leave_numbers)
         add_judged(&queue, apart, most);
     }
     add_judged(&queue, alone, five);
-    queue.best = PLANS - 1;
+    queue.best = queue.best_judged = PLANS - 1;
     cr_assert(clv_time_calibration_update(l, &queue));
     cr_assert_eq(l->time_ns[2], 5, "%lld", (long long)l->time_ns[2]);
 }
