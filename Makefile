@@ -4,6 +4,7 @@
 # make bench  measure planning time
 # make bench-place   measure placements, proven or not, on published workloads
 # make bench-solve   measure answers to strategy problems
+# make bench-pool   a slow compiler at 1, 2, 4 and 16 jobs
 # make bench-weights   shard, reshard and collect 2 GB of weights, beside cp
 # make bench-joint   stages and shards together against either alone
 # make bench-every-form   the plan that is found against the best of every form, asked for one by one
@@ -20,7 +21,7 @@ JOBS ?= $(shell nproc)
 # One test more than there are cores: some wait for a deadline or a signal.
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: all demo test fuzz bench bench-place bench-solve bench-joint bench-every-form bench-practice bench-measured bench-predict bench-weights deps install clean
+.PHONY: all demo test fuzz bench bench-place bench-solve bench-joint bench-every-form bench-practice bench-pool bench-measured bench-predict bench-weights deps install clean
 
 all: deps
 	cmake --preset release
@@ -99,6 +100,12 @@ bench-practice: deps
 	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
 	cmake --build build/bench -j$(JOBS) --target cleave_cli
 	/usr/bin/python3 tests/corpus/check_forms.py build/bench/cleave $(EXPORTS) tests/data/published tests/data/models $(PRACTICE)
+
+# MODELS=FOLDER: other models; POOL="--seconds 0.1 --only vit" and more for tests/bench/pool.py.
+bench-pool: deps
+	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
+	cmake --build build/bench -j$(JOBS) --target cleave_cli
+	python3 tests/bench/pool.py build/bench/cleave --models $(MODELS) --scratch build/bench/pool $(POOL)
 
 # WEIGHTS="--bytes 500000000 --runs 5": for tests/bench/weights.py.
 bench-weights: deps
