@@ -8,7 +8,7 @@
 
 #define MAX_MORE_DEVICES 8  /* device counts tried, and all of the cluster */
 #define MEMORY_TRIES     12 /* memory sizes tried upwards, until one fits */
-#define MEMORY_CLOSE     64 /* then halved until less than this part of it is open */
+#define MEMORY_CLOSE     16 /* then halved until less than this part of it is open */
 
 static clv_status try_memory(const clv_adviser *a, int64_t bytes, clv_verdict *ret, clv_error *err)
 {

@@ -23,7 +23,7 @@ typedef struct {
     clv_arena *arena;
 } clv_adviser;
 
-/* The least memory with which a plan is found, to one part in 64; below least_bytes none can be. At
+/* The least memory with which a plan is found, to one part in 16; below least_bytes none can be. At
  * most some twenty tries. */
 clv_status clv_advise_memory(const clv_adviser *a, int64_t least_bytes, clv_error *err);
 

@@ -153,12 +153,13 @@ static clv_status try_without_tensor_rules(clv_joint *j, clv_error *err)
 }
 
 /* By latency meshes come first: most models are so much faster on one that the bound of stages of
- * whole operators says at once that these are of no use. Not where any plan will do, or within a
- * deadline, as they are sure to find one soon. */
+ * whole operators says at once that these are of no use. Where any plan will do they are more
+ * likely to fit, as they deal out weights more evenly. Not within a deadline, as stages of whole
+ * operators are sure to find a plan soon. */
 static bool meshes_first(const clv_joint *j)
 {
     const clv_partition_options *o = &j->req->search;
-    bool asked = o->objective == CLV_LATENCY && o->solve.deadline_ns == 0 && !j->any_will_do;
+    bool asked = j->any_will_do || (o->objective == CLV_LATENCY && o->solve.deadline_ns == 0);
     return asked && j->n_forms > 0;
 }
 
@@ -185,7 +186,7 @@ static clv_status try_all(clv_joint *j, clv_error *err)
     if (j->whole && !meshes_first(j))
         CLV_TRY(plan_groups_of_whole_operators(j, err));
     CLV_TRY(clv_joint_try_forms(j, err));
-    if (j->whole && meshes_first(j))
+    if (j->whole && meshes_first(j) && !(j->any_will_do && clv_joint_best_fit(j)))
         CLV_TRY(plan_groups_of_whole_operators(j, err));
     CLV_TRY(try_beside(j, err));
     if (!clv_joint_best(j) && j->conflict)

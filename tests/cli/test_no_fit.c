@@ -10,12 +10,12 @@
 
 #define MODELS "tests/data/models/"
 
-/* The memory that is advised is the least, to one part in 64. */
+/* The memory that is advised is the least, to one part in 16. */
 static void less_is_too_little(const char *arguments, long long memory, int devices)
 {
     run_result r = run_in(TEST_SOURCE_DIR, "%s plan --no-output %s --memory %lldB --devices %d",
-                          TEST_CLEAVE, arguments, memory - memory / 32, devices);
-    cr_expect_eq(r.code, 3, "'%s' with 1/32 less than %lld gave %d", arguments, memory, r.code);
+                          TEST_CLEAVE, arguments, memory - memory / 12, devices);
+    cr_expect_eq(r.code, 3, "'%s' with 1/12 less than %lld gave %d", arguments, memory, r.code);
     run_free(&r);
 }
 
