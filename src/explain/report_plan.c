@@ -215,8 +215,10 @@ static void put_throughput(report *r)
     const clv_plan *p = r->plan;
     char every[32];
 
-    if (p->period_ns <= 0)
-        return;
+    bool is_no_pipeline = p->n_stages == 1 && clv_plan_copies(p) == 1;
+
+    if (p->period_ns <= 0 || (is_no_pipeline && p->period_ns == p->latency_ns))
+        return; /* the line of the latency says so */
     clv_text_printf(&r->text, "throughput  %s runs a second ",
                     clv_show_number((char[32]){ 0 }, runs_per_s(p)));
     clv_show_time(every, p->period_ns / clv_plan_copies(p));
