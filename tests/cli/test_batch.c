@@ -224,6 +224,22 @@ Test(batch, goes_with_plans_of_one_kind)
     }
 }
 
+/* One sample cannot be split over four devices; what is wrong whatever its size is said at once. */
+Test(batch, begins_with_the_first_size_that_can_be_split)
+{
+    char *text = plan(0, "--objective throughput --devices 4 --mesh 4 --data-parallel m.onnx");
+    batches b = read_batches(text);
+    cr_expect_eq(b.size[0], 4);
+    free(text);
+    run_refused(folder, 65, "plan",
+                "--objective throughput --cluster dgx-h100-x8 --devices 64 --mesh 64 "
+                "--data-parallel --bind N=1 m.onnx",
+                "is 1, fewer than the 64 parts of the mesh's outermost axis");
+    file_write(folder, "rules.json", "{\"rule\": []}", 12);
+    run_refused(folder, 65, "plan", "--objective throughput --constraints rules.json m.onnx",
+                "unknown key 'rule'");
+}
+
 Test(batch, its_plan_is_read_lowered_and_verified)
 {
     run_result r = run_cleave(folder, 0, "plan",
