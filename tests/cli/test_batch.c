@@ -330,6 +330,9 @@ Test(max_latency, that_no_plan_reaches_is_said, .init = set_up, .fini = tear_dow
     }
     run_says(folder, 3, "plan", "--max-latency 2us --bind N=16 m.onnx",
              "none of the forms tried has less than");
+    run_says(folder, 0, "plan",
+             "--no-output --max-latency 1s --objective throughput --bind N=16 m.onnx",
+             ",\n            whatever its latency; gap ");
     run_says(folder, 3, "plan", "--max-latency 2us --objective throughput m.onnx",
              "1 takes 35.7 us, above the limit of 2.00 us, and larger ones take");
     cr_assert_eq(folder_count(folder), 4, "nothing is written");
