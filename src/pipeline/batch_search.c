@@ -324,7 +324,10 @@ static const char *why(const batch_search *s, const trial *chosen)
         best = rate_of(t) > rate_of(best) ? t : best;
     if (!fits(chosen)) {
         const char *text = why_unfit(s, chosen);
-        return text ? clv_arena_printf(s->arena, "%s, and larger ones take more", text) : NULL;
+        bool takes_more = chosen->row.outcome == CLV_OOM || chosen->row.outcome == CLV_LATE;
+        return text ? clv_arena_printf(s->arena, "%s, and larger ones %s", text,
+                                       takes_more ? "take more" : "are not tried")
+                    : NULL;
     }
     if (rate_of(best) > rate_of(chosen) * ROUNDING)
         return clv_arena_printf(s->arena,

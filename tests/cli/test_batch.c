@@ -200,6 +200,22 @@ Test(batch, what_follows_from_it_follows_for_each_size)
     free(text);
 }
 
+/* What a command that judges does not say is "-", and that it fails says nothing of larger sizes.
+ */
+Test(batch, that_a_command_refuses_is_said_as_it_is)
+{
+    static const char lacks[] =
+        "{\"version\": 1, \"outcome\": \"oom\", \"device\": 0, \"bytes\": 5}";
+    file_write(folder, "c.json", lacks, sizeof lacks - 1);
+    run_says(
+        folder, 3, "plan",
+        "--objective throughput --devices 2 --compiler 'cat \"$CLEAVE_CALLER_DIR\"/c.json' m.onnx",
+        "\n1              2        -          -       -  -     does not fit\n");
+    run_says(folder, 3, "plan", "--objective throughput --devices 2 --compiler false m.onnx",
+             "\n1              2        -          -       -  -     no plan\n"
+             "batch       N: 1 has no plan, and larger ones are not tried\n");
+}
+
 Test(batch, does_not_depend_on_threads)
 {
     char *one = plan(0, "--jobs 1 --objective throughput --devices 4 m.onnx");
