@@ -25,6 +25,7 @@ static const char *percent(clv_text *text, double part)
 static const char *result(clv_text *text, const clv_plan_result *r, bool counts_devices)
 {
     char ns[32];
+    counts_devices = counts_devices && strcmp(r->form, "1 device") != 0; /* it says so */
     const char *s = counts_devices ? clv_arena_printf(text->arena, "%s %s on %d device%s", r->form,
                                                       clv_show_time(ns, r->objective_ns),
                                                       (int)r->devices, r->devices == 1 ? "" : "s")

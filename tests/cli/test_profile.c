@@ -236,6 +236,15 @@ Test(profile, a_model_without_attention_is_none_of_an_engine)
     says("--profile even-slices", "\nprofile     even-slices: it costs nothing");
 }
 
+Test(profile, a_form_that_says_its_devices_is_not_counted)
+{
+    says("--profile vllm --first-fit", "\nprofile     vllm: it costs ");
+    says("--profile vllm --max-candidates 1", ": 1 device ");
+    run_result r = run_cleave(folder, 0, "plan", "--no-output --profile vllm --first-fit m.onnx");
+    cr_expect_not(strstr(r.out, "on 1 device"), "%s", r.out);
+    run_free(&r);
+}
+
 /* A file may say any name. */
 Test(profile, names_are_shown_safely_and_cut)
 {
