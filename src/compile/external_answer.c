@@ -98,8 +98,8 @@ static clv_status read_busy(const clv_json_at *root, const clv_cluster *cluster,
     CLV_TRY(clv_json_length(&busy, &n, err));
     if (n != cluster->n_devices)
         return clv_fail(err, CLV_EFORMAT,
-                        "answer: busy_ms has %d numbers, expected one for each of %d devices", n,
-                        cluster->n_devices);
+                        "answer: busy_ms has %d number%s, expected one for each of %d devices", n,
+                        n == 1 ? "" : "s", cluster->n_devices);
     for (int pass = 0; pass < 2; pass++)
         for (int32_t d = 0; d < n; d++) {
             at = clv_json_element(&busy, d, d > 0 ? &at : NULL);

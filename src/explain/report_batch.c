@@ -39,8 +39,8 @@ void clv_report_batch(const clv_plan *plan, clv_text *text)
         clv_table_row(&table, text,
                       (const char *[]){
                           clv_cell_count(text, b->size), clv_cell_count(text, b->devices),
-                          clv_cell_time(text, b->latency_ns), cell_rate(text, b),
-                          clv_cell_memory(text, b->peak_bytes),
+                          b->latency_ns > 0 ? clv_cell_time(text, b->latency_ns) : NULL,
+                          cell_rate(text, b), clv_cell_memory(text, b->peak_bytes),
                           b->form ? clv_cell_name(text, b->form) : NULL, cell_outcome(plan, b) });
     }
     clv_text_printf(text, "\n");

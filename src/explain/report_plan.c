@@ -116,8 +116,9 @@ static void put_bound(report *r)
     bool is_share = clv_plan_has_run(p) && p->why_microbatches != CLV_MICRO_FILLED;
     const char *by_pace = is_share ? "time a micro-batch" : "time between runs";
     const char *measure = p->objective == CLV_THROUGHPUT ? by_pace : "latency";
-    const char *any_latency =
-        p->objective == CLV_THROUGHPUT && p->max_latency_ns > 0 ? ", whatever its latency" : "";
+    const char *any_latency = p->objective == CLV_THROUGHPUT && p->max_latency_ns > 0
+                                  ? ",\n            whatever its latency"
+                                  : "";
     double gap = clv_plan_gap(p), percent = ceil(gap * 1e4) / 1e2;
     bool is_wide = gap > CLV_GAP_WIDE, is_joint = p->search && strcmp(p->search, "joint") == 0;
 

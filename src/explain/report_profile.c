@@ -5,7 +5,8 @@
 #include "base/units.h"
 #include "explain/table.h"
 
-#define SHOWN_PRICE 5e-5 /* less is 0 with the digits that are shown */
+#define SHOWN_PRICE  5e-5 /* less is 0 with the digits that are shown */
+#define NAME_COLUMNS 40   /* of the profile's name, which a file may say */
 
 /* With the digits that it has. */
 static const char *percent(clv_text *text, double part)
@@ -24,6 +25,7 @@ static const char *percent(clv_text *text, double part)
 static const char *result(clv_text *text, const clv_plan_result *r, bool counts_devices)
 {
     char ns[32];
+    counts_devices = counts_devices && strcmp(r->form, "1 device") != 0; /* it says so */
     const char *s = counts_devices ? clv_arena_printf(text->arena, "%s %s on %d device%s", r->form,
                                                       clv_show_time(ns, r->objective_ns),
                                                       (int)r->devices, r->devices == 1 ? "" : "s")
@@ -51,19 +53,21 @@ static const char *price_of(const clv_plan *plan, clv_text *text)
 static void put_price(const clv_plan *plan, clv_text *text)
 {
     const clv_plan_profile *p = plan->profile;
+    const char *name = clv_cell_str_cut(text, clv_str_of(p->name), NAME_COLUMNS);
     bool counts = p->with.devices != p->without.devices;
     if (!p->without.form)
-        clv_text_labelled(text, "profile", "%s%s", p->name,
+        clv_text_labelled(text, "profile", "%s%s", name,
                           p->with.form ? ": time was up before it was known what it costs" : "");
     else if (!p->with.form)
-        clv_text_labelled(text, "profile", "%s: no plan of it fits; without it: %s", p->name,
+        clv_text_labelled(text, "profile", "%s: no plan of it %s; without it: %s", name,
+                          plan->outcome == CLV_LATE ? "is within the limit" : "fits",
                           result(text, &p->without, true));
     else if (strcmp(p->with.form, p->without.form) == 0 && !counts &&
              clv_plan_profile_price(p) < SHOWN_PRICE)
-        clv_text_labelled(text, "profile", "%s: it costs nothing, %s is best without it too",
-                          p->name, p->with.form);
+        clv_text_labelled(text, "profile", "%s: it costs nothing, %s is best without it too", name,
+                          p->with.form);
     else
-        clv_text_labelled(text, "profile", "%s: it costs %s: %s, without it %s", p->name,
+        clv_text_labelled(text, "profile", "%s: it costs %s: %s, without it %s", name,
                           price_of(plan, text), result(text, &p->with, counts),
                           result(text, &p->without, counts));
 }

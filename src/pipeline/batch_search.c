@@ -203,6 +203,21 @@ static bool ends_search(batch_search *s, clv_status status, int64_t size)
     return true;
 }
 
+/* The first size with a plan. What is asked of it may need a larger one, to split the batch over
+ * devices; a refusal in the same words is not about the size. */
+static clv_status try_first(batch_search *s, int64_t *size, clv_error *err)
+{
+    clv_error own = { .message = "" };
+    clv_status status = try_size(s, *size, err), next = status;
+    while (next == CLV_EFORMAT && *size < FIRST_MAX && strcmp(own.message, err->message) != 0) {
+        *size *= 2;
+        next = try_size(s, *size, &own);
+    }
+    if (next == status || next == CLV_EFORMAT)
+        return status;
+    return next == CLV_OK ? CLV_OK : clv_fail(err, next, "%s", own.message);
+}
+
 static clv_status double_sizes(batch_search *s, clv_error *err)
 {
     int64_t size;
@@ -210,7 +225,7 @@ static clv_status double_sizes(batch_search *s, clv_error *err)
     CLV_TRY(find_first(s, &size, err));
     for (; s->n < DOUBLINGS_MAX; size *= 2) {
         double best = best_rate(s);
-        clv_status status = try_size(s, size, err);
+        clv_status status = s->n == 0 ? try_first(s, &size, err) : try_size(s, size, err);
         if (status != CLV_OK)
             return ends_search(s, status, size) ? CLV_OK : status;
         const trial *last = &s->at[s->n - 1];
@@ -309,7 +324,10 @@ static const char *why(const batch_search *s, const trial *chosen)
         best = rate_of(t) > rate_of(best) ? t : best;
     if (!fits(chosen)) {
         const char *text = why_unfit(s, chosen);
-        return text ? clv_arena_printf(s->arena, "%s, and larger ones take more", text) : NULL;
+        bool takes_more = chosen->row.outcome == CLV_OOM || chosen->row.outcome == CLV_LATE;
+        return text ? clv_arena_printf(s->arena, "%s, and larger ones %s", text,
+                                       takes_more ? "take more" : "are not tried")
+                    : NULL;
     }
     if (rate_of(best) > rate_of(chosen) * ROUNDING)
         return clv_arena_printf(s->arena,

@@ -7,9 +7,10 @@ static clv_status check_devices(const clv_backend *b, const clv_cluster *c, clv_
 {
     if (c->n_devices > b->max_devices)
         return clv_fail(err, CLV_EUSAGE,
-                        "profile '%.40s' runs on %" PRId64 " devices at most, and %.60s has %d: "
+                        "profile '%.40s' runs on %" PRId64 " device%s at most, and %.60s has %d: "
                         "expected --devices with as many or fewer",
-                        b->name, b->max_devices, c->name, (int)c->n_devices);
+                        b->name, b->max_devices, b->max_devices == 1 ? "" : "s", c->name,
+                        (int)c->n_devices);
     for (int32_t d = 0; d < c->n_devices; d++)
         if (!clv_backend_knows_device(b, c->devices[d].name))
             return clv_fail(err, CLV_EUSAGE,
@@ -37,9 +38,9 @@ clv_status clv_backend_limits_find(const clv_backend *backend, const clv_cluster
     CLV_TRY(clv_attention_heads_find(costs, arena, &ret->heads, err));
     if (ret->heads.n == 0)
         return clv_fail(err, CLV_EUSAGE,
-                        "profile '%.40s' runs transformers, and the model has no operator with "
-                        "heads of attention",
-                        backend->name);
+                        "profile '%.40s' runs transformers, and runtime '%.40s' shows no operator "
+                        "with heads of attention in the model",
+                        backend->name, costs->kernels ? costs->kernels->runtime->name : "none");
     return CLV_OK;
 }
 

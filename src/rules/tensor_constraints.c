@@ -392,7 +392,8 @@ static clv_status lower_data_parallel(builder *b, const axis_set *over, clv_erro
             err, CLV_EFORMAT,
             "%s: the batch, the leading dimension of the model's inputs, is %lld, fewer "
             "than the %lld parts of %s",
-            RULE(over->rule), (long long)b->c.batch.size, (long long)over->parts, over->text);
+            RULE(over->rule), (long long)b->c.batch.size, (long long)over->parts,
+            over->rule == CLV_DATA_PARALLEL_OPTION ? "the mesh's outermost axis" : over->text);
     if (over->rule >= 0)
         b->idle[over->rule] = false;
     for (int32_t i = 0; i < g->n_tensors; i++) {

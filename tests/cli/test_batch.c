@@ -200,6 +200,22 @@ Test(batch, what_follows_from_it_follows_for_each_size)
     free(text);
 }
 
+/* What a command that judges does not say is "-", and that it fails says nothing of larger sizes.
+ */
+Test(batch, that_a_command_refuses_is_said_as_it_is)
+{
+    static const char lacks[] =
+        "{\"version\": 1, \"outcome\": \"oom\", \"device\": 0, \"bytes\": 5}";
+    file_write(folder, "c.json", lacks, sizeof lacks - 1);
+    run_says(
+        folder, 3, "plan",
+        "--objective throughput --devices 2 --compiler 'cat \"$CLEAVE_CALLER_DIR\"/c.json' m.onnx",
+        "\n1              2        -          -       -  -     does not fit\n");
+    run_says(folder, 3, "plan", "--objective throughput --devices 2 --compiler false m.onnx",
+             "\n1              2        -          -       -  -     no plan\n"
+             "batch       N: 1 has no plan, and larger ones are not tried\n");
+}
+
 Test(batch, does_not_depend_on_threads)
 {
     char *one = plan(0, "--jobs 1 --objective throughput --devices 4 m.onnx");
@@ -222,6 +238,22 @@ Test(batch, goes_with_plans_of_one_kind)
         cr_expect_geq(read_batches(text).chosen, 1, "%s", line);
         free(text);
     }
+}
+
+/* One sample cannot be split over four devices; what is wrong whatever its size is said at once. */
+Test(batch, begins_with_the_first_size_that_can_be_split)
+{
+    char *text = plan(0, "--objective throughput --devices 4 --mesh 4 --data-parallel m.onnx");
+    batches b = read_batches(text);
+    cr_expect_eq(b.size[0], 4);
+    free(text);
+    run_refused(folder, 65, "plan",
+                "--objective throughput --cluster dgx-h100-x8 --devices 64 --mesh 64 "
+                "--data-parallel --bind N=1 m.onnx",
+                "is 1, fewer than the 64 parts of the mesh's outermost axis");
+    file_write(folder, "rules.json", "{\"rule\": []}", 12);
+    run_refused(folder, 65, "plan", "--objective throughput --constraints rules.json m.onnx",
+                "unknown key 'rule'");
 }
 
 Test(batch, its_plan_is_read_lowered_and_verified)
@@ -314,6 +346,9 @@ Test(max_latency, that_no_plan_reaches_is_said, .init = set_up, .fini = tear_dow
     }
     run_says(folder, 3, "plan", "--max-latency 2us --bind N=16 m.onnx",
              "none of the forms tried has less than");
+    run_says(folder, 0, "plan",
+             "--no-output --max-latency 1s --objective throughput --bind N=16 m.onnx",
+             ",\n            whatever its latency; gap ");
     run_says(folder, 3, "plan", "--max-latency 2us --objective throughput m.onnx",
              "1 takes 35.7 us, above the limit of 2.00 us, and larger ones take");
     cr_assert_eq(folder_count(folder), 4, "nothing is written");

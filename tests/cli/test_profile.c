@@ -230,7 +230,67 @@ Test(profile, a_model_without_attention_is_none_of_an_engine)
     snprintf(path, sizeof path, "%s/m.onnx", folder);
     net_resnet(2, 32, 64, 56, path);
     refuses(2, "--profile vllm",
-            "profile 'vllm' runs transformers, and the model has no operator with heads");
+            "profile 'vllm' runs transformers, and runtime 'engine' shows no operator with heads "
+            "of attention in the model");
     refuses(2, "--profile vllm --devices 1", "profile 'vllm' runs transformers");
     says("--profile even-slices", "\nprofile     even-slices: it costs nothing");
+}
+
+Test(profile, a_form_that_says_its_devices_is_not_counted)
+{
+    says("--profile vllm --first-fit", "\nprofile     vllm: it costs ");
+    says("--profile vllm --max-candidates 1", ": 1 device ");
+    run_result r = run_cleave(folder, 0, "plan", "--no-output --profile vllm --first-fit m.onnx");
+    cr_expect_not(strstr(r.out, "on 1 device"), "%s", r.out);
+    run_free(&r);
+}
+
+/* A file may say any name. */
+Test(profile, names_are_shown_safely_and_cut)
+{
+    static const char file[] = "{\"version\": 1, \"description\": \"d\", \"source\": \"s\", "
+                               "\"name\": \"a\\u001b[31m\\nb%s\"}";
+    char text[1000], many[400];
+    memset(many, 'n', sizeof many - 1);
+    many[sizeof many - 1] = '\0';
+    snprintf(text, sizeof text, file, "");
+    file_write(folder, "p.json", text, strlen(text));
+    says("--profile p.json", "\nprofile     a\\x1b[31m\\x0ab: it costs nothing, TP8 is best");
+    snprintf(text, sizeof text, file, many);
+    file_write(folder, "p.json", text, strlen(text));
+    says("--profile p.json", "\nprofile     a\\x1b[31m");
+    says("--profile p.json", "...nnnnnnnnnnnnnnnnnnnnnnnnn: it costs");
+}
+
+Test(profile, what_is_too_slow_is_not_said_to_lack_memory)
+{
+    run_says(folder, 3, "plan", "--no-output --profile vllm --devices 6 --max-latency 300us m.onnx",
+             "\nprofile     vllm: no plan of it is within the limit; without it: TP6 ");
+}
+
+Test(profile, one_device_alone_is_asked_for)
+{
+    static const char file[] = "{\"version\": 1, \"name\": \"x\", \"description\": \"d\", "
+                               "\"source\": \"s\", \"stages\": false, \"mesh_axes\": 0, "
+                               "\"max_devices\": %d}";
+    char text[300];
+    snprintf(text, sizeof text, file, 8);
+    file_write(folder, "p.json", text, strlen(text));
+    refuses(2, "--profile p.json", "profile 'x' has no stages, and no mesh of 8 devices");
+    says("--profile p.json --devices 1", "fits 1 of 1 device");
+    snprintf(text, sizeof text, file, 1);
+    file_write(folder, "p.json", text, strlen(text));
+    refuses(2, "--profile p.json", "profile 'x' runs on 1 device at most, and dgx-h100 has 8");
+}
+
+/* Of three dimensions, heads and batch in one, only a kernel of attention has heads. */
+Test(profile, the_runtime_decides_what_is_seen_of_heads)
+{
+    static const char vit[] = TEST_SOURCE_DIR "/tests/data/models/vit_l_16.b16.onnx";
+    char line[600];
+    snprintf(line, sizeof line, "--no-output --profile vllm --runtime none %s", vit);
+    run_refused(folder, 2, "plan", line,
+                "runtime 'none' shows no operator with heads of attention in the model");
+    snprintf(line, sizeof line, "--no-output --profile vllm %s", vit);
+    run_says(folder, 0, "plan", line, "\ncommand     vllm serve MODEL");
 }

@@ -162,6 +162,9 @@ Test(external, hears_how_long_each_device_computes)
     expect_busy_ns("[1,2,3,1e13]", CLV_FAILED, nothing);
     expect_busy_ns("{}", CLV_FAILED, nothing);
     expect_busy_ns("7", CLV_FAILED, nothing);
+    clv_verdict v = run(ANSWER("\"outcome\":\"fits\",\"latency_ms\":2.5,\"busy_ms\":[1]"));
+    cr_expect(strstr(v.reason, "busy_ms has 1 number, expected one for each of 4 devices"), "%s",
+              v.reason);
 }
 
 /* covers: B.023 B.050 */
