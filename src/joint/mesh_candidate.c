@@ -278,6 +278,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     req.terse = true;
     req.jobs = c->jobs;
     req.search.enough_ns = enough_ns;
+    req.no_use_ns = c->remade || of_no_use_ns(c) == INT64_MAX ? 0 : of_no_use_ns(c);
     if (c->compares) {
         req.search.max_judged = COMPARED_CUTS;
         req.search.solve.gap = COMPARED_CUT_GAP;
@@ -578,6 +579,7 @@ clv_status clv_mesh_candidate_remake(clv_mesh_candidate *c, const clv_joint_foun
     CLV_TRY(open_mesh(c, err));
     CLV_TRY(open_stages(c, err));
     CLV_TRY(build_problem(c, limit_bytes, err));
+    c->remade = true;
     CLV_TRY(cut_into_stages(c, found->solution, 0, c->arena, &c->best_cut, err));
     c->best_problem = c->problem;
     c->best_local = c->local;

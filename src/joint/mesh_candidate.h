@@ -26,6 +26,7 @@ typedef struct clv_mesh_candidate {
     clv_int128 floor; /* ns: no plan of it has less; 0: not found yet */
     bool shares;      /* plans are those of strategies that stages share, alone */
     bool shows;       /* where not even its weights fit, what is missing is of interest */
+    bool remade;      /* a plan that was found is made again: it is of use in any case */
     bool compares;    /* its plan is wanted, be it no better than the best, with little work */
     clv_shard_tables *tables;
     clv_shard_problem *problem; /* NULL: not yet built */

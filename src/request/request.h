@@ -44,6 +44,8 @@ typedef struct {
     int64_t max_latency_ns;     /* no plan that takes longer is wanted; 0: any */
     bool fewest; /* as few devices as it fits, at most `devices`; on so many by the objective */
     bool terse;  /* one candidate of several: where it does not fit, no advice on what would */
+    int64_t no_use_ns; /* pipelines that memory does not let fill are of no use where they take so
+                          long of a sample; 0: all are of use */
     clv_partition_options search; /* without its microbatches */
     int32_t microbatches;         /* a run of the pipeline; 0: chosen */
     const char *backward;         /* as in clv_backward_ops() */

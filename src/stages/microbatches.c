@@ -81,6 +81,9 @@ typedef struct {
     clv_partition_result best;
     int32_t n; /* micro-batches of the best plan */
     clv_objval bound;
+    clv_end end; /* of the last search */
+    floors least;
+    bool has_floors;
 } found;
 
 /* Adds a search with n micro-batches. */
@@ -97,26 +100,55 @@ static void take(found *f, const clv_partition_result *r, int32_t n)
     f->n = n;
 }
 
-/* Beside a full pipeline, or in place of one: what does not fit with some in flight does not fit
- * with more. Where a full pipeline fits, numbers are left out that cannot give less. */
+/* What a number has to give less than: the best plan so far, or one that is known already; false:
+ * anything. */
+static bool has_limit(const clv_stage_search *s, const clv_partition_options *options,
+                      const found *f, clv_objval *ret)
+{
+    int64_t no_use_ns = options->enough_ns > 0 ? options->enough_ns : s->req->no_use_ns;
+    *ret = f->best.solve.found ? f->best.solve.value : clv_objval_whole(no_use_ns);
+    return f->best.solve.found || no_use_ns > 0;
+}
+
+static clv_status try_number(clv_stage_search *s, const clv_partition_options *options,
+                             clv_stage_find *find, int32_t n, found *f, clv_error *err)
+{
+    clv_partition_result more = { .n_judged = 0 };
+    clv_objval limit;
+    if (has_limit(s, options, f, &limit)) {
+        if (!f->has_floors)
+            CLV_TRY(find_floors(s, limit, &f->least, err));
+        f->has_floors = true;
+        if (!may_give_less(&f->least, n, limit)) {
+            f->end = f->best.solve.found ? f->end : CLV_END_BOUND;
+            f->bound = clv_objval_less(limit, f->bound) ? limit : f->bound;
+            return CLV_OK;
+        }
+    }
+    judge_memory_for(s, n, CLV_MICRO_MEMORY);
+    CLV_TRY(find_with(s, options, find, &more, err));
+    take(f, &more, n);
+    f->end = more.solve.end;
+    return CLV_OK;
+}
+
+/* Beside a full pipeline, or in place of one. Where that does not fit, one comes first, as what
+ * does not fit then does not fit with more; else the most, as a run of more takes less of a sample
+ * by the same plan. Numbers are left out that cannot give less. */
 static clv_status find_with_fewer(clv_stage_search *s, const clv_partition_options *options,
                                   clv_stage_find *find, found *f, clv_error *err)
 {
-    floors least = { 0, 0 };
-    clv_objval full = f->best.solve.value;
     bool is_full = f->best.solve.found;
-    if (is_full)
-        CLV_TRY(find_floors(s, full, &least, err));
-    for (int32_t n = 1; n == 1 || n < s->cluster->n_devices; n *= 2) {
-        clv_partition_result more = { .n_judged = 0 };
-        if (is_full && !may_give_less(&least, n, full))
-            continue;
-        judge_memory_for(s, n, CLV_MICRO_MEMORY);
-        CLV_TRY(find_with(s, options, find, &more, err));
-        take(f, &more, n);
-        if (more.solve.end == CLV_END_INFEASIBLE)
-            break;
+    int32_t most = 1;
+    while (most * 2 < s->cluster->n_devices)
+        most *= 2;
+    if (!is_full) {
+        CLV_TRY(try_number(s, options, find, 1, f, err));
+        if (f->end == CLV_END_INFEASIBLE)
+            return CLV_OK;
     }
+    for (int32_t n = most; n > !is_full; n /= 2)
+        CLV_TRY(try_number(s, options, find, n, f, err));
     return CLV_OK;
 }
 
@@ -142,6 +174,8 @@ clv_status clv_microbatches_find(clv_stage_search *s, const clv_partition_option
     judge_memory_for(s, f.n, f.n == CLV_MICRO_FULL ? CLV_MICRO_FILLED : CLV_MICRO_MEMORY);
     *ret = f.best;
     ret->solve.bound = f.bound;
+    if (!ret->solve.found && f.end == CLV_END_BOUND)
+        ret->solve.end = f.end;
     if (ret->solve.end == CLV_END_OPTIMAL && clv_objval_less(f.bound, ret->solve.value))
         ret->solve.end = CLV_END_SEARCHED;
     return CLV_OK;
