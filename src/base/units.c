@@ -287,3 +287,10 @@ const char *clv_show_number(char buf[static 32], double v)
     snprintf(buf, 32, fabs(v) < 1e15 ? "%.*f" : "%.*e", decimals, v);
     return buf;
 }
+
+const char *clv_show_percent(char buf[static 32], double part)
+{
+    double p = 100 * part;
+    snprintf(buf, 32, p >= 9.5 ? "%.0f %%" : p >= 0.095 ? "%.1f %%" : "%.2f %%", p);
+    return buf;
+}

@@ -40,5 +40,7 @@ const char *clv_show_flops(char buf[static 32], double flops);
 const char *clv_show_time(char buf[static 32], int64_t ns);
 /* Without a unit: "37.7" "1234" "0.0125", as many digits as the times beside it. */
 const char *clv_show_number(char buf[static 32], double v);
+/* A part as "21 %" "4.1 %" "0.02 %": two digits, as it is of times that have no more. */
+const char *clv_show_percent(char buf[static 32], double part);
 
 #endif

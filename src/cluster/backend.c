@@ -29,15 +29,6 @@ static clv_status read_count(const clv_json_at *root, const char *key, int64_t m
     return at.json ? clv_json_int(&at, min, INT32_MAX, ret, err) : CLV_OK;
 }
 
-static clv_status read_words(const clv_json_at *object, const char *key, clv_arena *arena,
-                             const char **ret, clv_error *err)
-{
-    clv_json_at at;
-
-    CLV_TRY(clv_json_member(object, key, false, &at, err));
-    return at.json ? clv_field_text(object, key, arena, ret, err) : CLV_OK;
-}
-
 static clv_status read_command(const clv_json_at *root, clv_arena *arena, clv_backend_command *ret,
                                clv_error *err)
 {
@@ -51,13 +42,13 @@ static clv_status read_command(const clv_json_at *root, clv_arena *arena, clv_ba
         return CLV_OK;
     CLV_TRY(clv_json_keys(&at, keys, err));
     CLV_TRY(clv_field_text(&at, "run", arena, &ret->run, err));
-    CLV_TRY(read_words(&at, "tensor_parallel", arena, &ret->tensor_parallel, err));
-    CLV_TRY(read_words(&at, "pipeline_parallel", arena, &ret->pipeline_parallel, err));
-    CLV_TRY(read_words(&at, "expert_parallel", arena, &ret->expert_parallel, err));
-    CLV_TRY(read_words(&at, "copies", arena, &ret->copies, err));
-    CLV_TRY(read_words(&at, "launcher", arena, &ret->launcher, err));
-    CLV_TRY(read_words(&at, "layers", arena, &ret->layers, err));
-    return read_words(&at, "nodes", arena, &ret->nodes, err);
+    CLV_TRY(clv_field_optional_text(&at, "tensor_parallel", arena, &ret->tensor_parallel, err));
+    CLV_TRY(clv_field_optional_text(&at, "pipeline_parallel", arena, &ret->pipeline_parallel, err));
+    CLV_TRY(clv_field_optional_text(&at, "expert_parallel", arena, &ret->expert_parallel, err));
+    CLV_TRY(clv_field_optional_text(&at, "copies", arena, &ret->copies, err));
+    CLV_TRY(clv_field_optional_text(&at, "launcher", arena, &ret->launcher, err));
+    CLV_TRY(clv_field_optional_text(&at, "layers", arena, &ret->layers, err));
+    return clv_field_optional_text(&at, "nodes", arena, &ret->nodes, err);
 }
 
 static clv_status read_profile(const clv_json_at *root, clv_arena *arena, clv_backend *b,

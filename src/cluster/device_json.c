@@ -126,14 +126,6 @@ static clv_status read_operators(const clv_json_at *root, clv_arena *arena, clv_
     return CLV_OK;
 }
 
-static clv_status optional_text(const clv_json_at *root, const char *key, clv_arena *arena,
-                                const char **ret, clv_error *err)
-{
-    clv_json_at member;
-    CLV_TRY(clv_json_member(root, key, false, &member, err));
-    return member.json ? clv_field_text(root, key, arena, ret, err) : CLV_OK;
-}
-
 /* What stands beside the data sheet: a cache that the roofline does not count, who forms kernels,
  * measured times. */
 static clv_status read_measured(const clv_json_at *root, clv_arena *arena, clv_device_kind *kind,
@@ -143,8 +135,8 @@ static clv_status read_measured(const clv_json_at *root, clv_arena *arena, clv_d
     CLV_TRY(clv_json_member(root, "cache", false, &cache, err));
     if (cache.json)
         CLV_TRY(clv_field_bytes(root, "cache", 1, &kind->cache_bytes, err));
-    CLV_TRY(optional_text(root, "runtime", arena, &kind->runtime, err));
-    return optional_text(root, "measured", arena, &kind->measured, err);
+    CLV_TRY(clv_field_optional_text(root, "runtime", arena, &kind->runtime, err));
+    return clv_field_optional_text(root, "measured", arena, &kind->measured, err);
 }
 
 /* What of the memory is not for tensors. */

@@ -181,6 +181,14 @@ clv_status clv_field_text(const clv_json_at *object, const char *key, clv_arena 
     return CLV_OK;
 }
 
+clv_status clv_field_optional_text(const clv_json_at *object, const char *key, clv_arena *arena,
+                                   const char **ret, clv_error *err)
+{
+    clv_json_at member;
+    CLV_TRY(clv_json_member(object, key, false, &member, err));
+    return member.json ? clv_field_text(object, key, arena, ret, err) : CLV_OK;
+}
+
 clv_status clv_field_version(const clv_json_at *object, clv_error *err)
 {
     clv_json_at version;

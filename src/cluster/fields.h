@@ -40,6 +40,9 @@ clv_status clv_field_count(const clv_json_at *object, const char *key, int64_t m
 /* object.key, a string that is not empty, without a source; copied to the arena. */
 clv_status clv_field_text(const clv_json_at *object, const char *key, clv_arena *arena,
                           const char **ret, clv_error *err);
+/* The same where it is there; else *ret stays. */
+clv_status clv_field_optional_text(const clv_json_at *object, const char *key, clv_arena *arena,
+                                   const char **ret, clv_error *err);
 /* object.version, which must be 1. */
 clv_status clv_field_version(const clv_json_at *object, clv_error *err);
 

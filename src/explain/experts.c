@@ -327,3 +327,9 @@ clv_status clv_experts_find(const clv_graph *g, const clv_types *types, const bo
     }
     return CLV_OK;
 }
+
+bool clv_has_stacked_experts(const clv_experts *experts, const clv_graph *g, clv_op op)
+{
+    clv_str type = clv_op_at(g, op)->type;
+    return experts->stacked[op.i] || clv_str_is(type, "MoE") || clv_str_is(type, "QMoE");
+}

@@ -31,4 +31,9 @@ typedef struct {
 clv_status clv_experts_find(const clv_graph *g, const clv_types *types, const bool *constant,
                             clv_arena *arena, clv_experts *ret, clv_error *err);
 
+/* Has the operator slices of weights for experts, also as an operator that is a whole mixture?
+ * O(1).
+ */
+bool clv_has_stacked_experts(const clv_experts *experts, const clv_graph *g, clv_op op);
+
 #endif

@@ -38,16 +38,13 @@ static const char *show_outcome(report *r)
 {
     const clv_plan *p = r->plan;
     const char *text = NULL;
-    int n_used = 0;
 
     switch (p->outcome) {
     case CLV_FITS:
-        for (int32_t d = 0; d < p->n_devices; d++)
-            n_used += p->devices[d].stage >= 0;
-        text = clv_arena_printf(r->text.arena, "fits %d of %d device%s in %s%d stage%s", n_used,
-                                (int)p->n_devices, p->n_devices == 1 ? "" : "s",
-                                show_copies(r, " copies of "), (int)p->n_stages,
-                                p->n_stages == 1 ? "" : "s");
+        text = clv_arena_printf(r->text.arena, "fits %d of %d device%s in %s%d stage%s",
+                                (int)clv_plan_devices_used(p), (int)p->n_devices,
+                                p->n_devices == 1 ? "" : "s", show_copies(r, " copies of "),
+                                (int)p->n_stages, p->n_stages == 1 ? "" : "s");
         break;
     case CLV_OOM:
         text = clv_arena_printf(r->text.arena,

@@ -8,19 +8,6 @@
 #define SHOWN_PRICE  5e-5 /* less is 0 with the digits that are shown */
 #define NAME_COLUMNS 40   /* of the profile's name, which a file may say */
 
-/* With the digits that it has. */
-static const char *percent(clv_text *text, double part)
-{
-    double p = 100 * part;
-    const char *s = clv_arena_printf(text->arena,
-                                     p >= 9.5     ? "%.0f %%"
-                                     : p >= 0.095 ? "%.1f %%"
-                                                  : "%.2f %%",
-                                     p);
-    text->failed |= !s;
-    return s ? s : "";
-}
-
 /* "TP8 37.2 ms", and of how many devices where that is not the same. */
 static const char *result(clv_text *text, const clv_plan_result *r, bool counts_devices)
 {
@@ -41,11 +28,12 @@ static const char *price_of(const clv_plan *plan, clv_text *text)
     const clv_plan_profile *p = plan->profile;
     const char *measure = plan->objective == CLV_THROUGHPUT ? "time between runs" : "latency";
     double price = clv_plan_profile_price(p);
+    char part[32];
     if (price < SHOWN_PRICE && p->with.devices <= p->without.devices)
         return "nothing";
-    const char *s = price < SHOWN_PRICE
-                        ? clv_arena_printf(text->arena, "no %s", measure)
-                        : clv_arena_printf(text->arena, "%s in %s", percent(text, price), measure);
+    const char *s = price < SHOWN_PRICE ? clv_arena_printf(text->arena, "no %s", measure)
+                                        : clv_arena_printf(text->arena, "%s in %s",
+                                                           clv_show_percent(part, price), measure);
     text->failed |= !s;
     return s ? s : "";
 }

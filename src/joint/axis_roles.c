@@ -48,8 +48,7 @@ clv_status clv_role_ops_find(const clv_costs *costs, const clv_types *types, clv
             continue;
         one->op = (clv_op){ i };
         one->is_recurrent = clv_op_is_recurrent(&g->ops[i]);
-        one->stacked = experts.stacked[i] || clv_str_is(g->ops[i].type, "MoE") ||
-                       clv_str_is(g->ops[i].type, "QMoE");
+        one->stacked = clv_has_stacked_experts(&experts, g, one->op);
         ret->n++;
     }
     return CLV_OK;

@@ -1,7 +1,6 @@
 #include "joint/choice.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -255,12 +254,10 @@ static const char *other_measure_of(const clv_joint *j)
     return j->req->search.objective == CLV_THROUGHPUT ? "latency" : "time between runs";
 }
 
-/* How much more the other takes, in percent with the digits that it has. */
+/* How much more the other takes. */
 static const char *percent(char buf[static 32], int64_t more, int64_t than)
 {
-    double p = than > 0 ? 100 * ((double)more / (double)than - 1) : 0;
-    snprintf(buf, 32, p >= 9.5 ? "%.0f %%" : p >= 0.095 ? "%.1f %%" : "%.2f %%", p);
-    return buf;
+    return clv_show_percent(buf, than > 0 ? (double)more / (double)than - 1 : 0);
 }
 
 /* The best of another form than this; NULL: there is none. */

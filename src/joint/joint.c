@@ -126,10 +126,7 @@ static clv_status no_form(const clv_joint *j, clv_error *err)
     if (j->refused.status != CLV_OK)
         return clv_fail(err, j->refused.status, "%s", j->refused.message);
     if (j->n_forms == 0 && j->req->backend && !j->req->backend->stages)
-        return clv_fail(err, CLV_EUSAGE,
-                        "profile '%.40s' has no stages, and no mesh of %d devices: expected fewer "
-                        "--devices",
-                        j->req->backend->name, (int)n);
+        return clv_joint_fail_without_stages(j, n, err);
     if (j->n_forms == 0)
         return clv_fail(err, CLV_EUSAGE,
                         "tensors are to be split, but no mesh of two devices or more goes into %d",

@@ -11,6 +11,14 @@ bool clv_joint_needs_shards(const clv_joint *j)
     return j->req->data_parallel || clv_tensor_constraints_need_mesh(&j->rules);
 }
 
+clv_status clv_joint_fail_without_stages(const clv_joint *j, int32_t devices, clv_error *err)
+{
+    return clv_fail(err, CLV_EUSAGE,
+                    "profile '%.40s' has no stages, and no mesh of %d devices: expected fewer "
+                    "--devices",
+                    j->req->backend->name, (int)devices);
+}
+
 /* -- groups -- */
 
 /* Are copies of a plan of use, and does nothing speak against them? A model that is trained is one;
@@ -223,8 +231,7 @@ static clv_status add_all(clv_joint *j, clv_error *err)
     n = clv_joint_group_devices(j, j->groups[0]);
     char why[CLV_MESSAGE_SIZE];
     if (stages == 0)
-        return clv_fail(err, CLV_EUSAGE, "profile '%.40s' has no stages, and no mesh of %d devices",
-                        j->req->backend->name, (int)n);
+        return clv_joint_fail_without_stages(j, n, err);
     if (n % stages != 0)
         return clv_fail(err, CLV_EUSAGE,
                         "%d stages: %d devices cannot be dealt out to so many alike", (int)stages,

@@ -18,4 +18,7 @@ bool clv_joint_allows(const clv_joint *j, int32_t per_mesh, int32_t groups);
  * CLV_EUSAGE where none goes with what is asked. O(divisors * devices^2). */
 clv_status clv_joint_list_forms(clv_joint *j, clv_error *err);
 
+/* CLV_EUSAGE: the backend runs no stages, and no mesh of so many devices. */
+clv_status clv_joint_fail_without_stages(const clv_joint *j, int32_t devices, clv_error *err);
+
 #endif

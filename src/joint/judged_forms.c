@@ -26,7 +26,8 @@ typedef struct {
 
 /* -- which -- */
 
-static bool is_like_the_best(const clv_joint *j, const clv_joint_found *f)
+/* What does not fit by Cleave's own count only where nothing does. */
+static bool is_worth_judging(const clv_joint *j, const clv_joint_found *f)
 {
     return f->score.outcome == CLV_FITS || !clv_joint_best_fit(j);
 }
@@ -51,7 +52,7 @@ static clv_status pick(clv_joint *j, const clv_request *req, finalists *ret, clv
     if (!ret->at || !ret->assignments || !ret->verdicts)
         return clv_fail_nomem(err, "candidates");
     for (int32_t i = 0; i < j->n_found; i++)
-        if (is_like_the_best(j, &j->found[i]))
+        if (is_worth_judging(j, &j->found[i]))
             ret->at[ret->n++].found = &j->found[i];
     qsort(ret->at, (size_t)ret->n, sizeof *ret->at, by_score);
     ret->n = most > 0 && most < ret->n ? most : ret->n;
@@ -67,12 +68,8 @@ static clv_status pick(clv_joint *j, const clv_request *req, finalists *ret, clv
 /* What Cleave's own compiler says of memory, times and transfers is not what this one would. */
 static void forget_reports(clv_plan *p)
 {
-    for (int32_t d = 0; d < p->n_devices; d++) {
-        clv_plan_device *one = &p->devices[d];
-        one->weight_bytes = one->activation_bytes = one->workspace_bytes = CLV_PLAN_UNKNOWN;
-        one->peak_bytes = one->busy_ns = one->in_flight_bytes = CLV_PLAN_UNKNOWN;
-        one->state_bytes = CLV_PLAN_UNKNOWN;
-    }
+    for (int32_t d = 0; d < p->n_devices; d++)
+        clv_plan_forget_use(&p->devices[d]);
     p->outcome = CLV_FITS;
     p->latency_ns = p->period_ns = p->bound_ns = p->short_bytes = 0;
     p->fill_ns = p->drain_ns = CLV_PLAN_UNKNOWN;

@@ -257,6 +257,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
                                   clv_arena *arena, clv_plan **ret, clv_error *err)
 {
     const clv_joint *j = c->j;
+    int64_t no_use_ns = of_no_use_ns(c);
     clv_request req = *j->req;
     clv_inference inference = *j->analysis->inference;
     const clv_sharded_model sharded = { j->req->model, j->analysis->costs, c->problem, solution,
@@ -278,7 +279,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     req.terse = true;
     req.jobs = c->jobs;
     req.search.enough_ns = enough_ns;
-    req.no_use_ns = c->remade || of_no_use_ns(c) == INT64_MAX ? 0 : of_no_use_ns(c);
+    req.no_use_ns = c->remade || no_use_ns == INT64_MAX ? 0 : no_use_ns;
     if (c->compares) {
         req.search.max_judged = COMPARED_CUTS;
         req.search.solve.gap = COMPARED_CUT_GAP;

@@ -10,7 +10,6 @@
 #include "cost/shard_pipeline_bound.h"
 #include "joint/mesh_open.h"
 #include "lower/local_model.h"
-#include "rules/tensor_constraints.h"
 #include "solver/intra_op/solve.h"
 
 typedef struct clv_mesh_candidate {

@@ -76,16 +76,14 @@ static clv_status make_row(const batch_search *s, int64_t size, const clv_plan *
 {
     *ret = (clv_plan_batch){ .size = size,
                              .outcome = plan->outcome,
+                             .devices = clv_plan_devices_used(plan),
                              .latency_ns = plan->latency_ns,
                              .ns = clv_plan_objective_ns(plan),
                              .peak_bytes = CLV_PLAN_UNKNOWN,
                              .short_bytes = plan->short_bytes };
     for (int32_t d = 0; d < plan->n_devices; d++) {
         const clv_plan_device *device = &plan->devices[d];
-        if (device->stage < 0)
-            continue;
-        ret->devices++;
-        if (device->peak_bytes > ret->peak_bytes)
+        if (device->stage >= 0 && device->peak_bytes > ret->peak_bytes)
             ret->peak_bytes = device->peak_bytes;
     }
     if (plan->outcome != CLV_FITS)

@@ -42,15 +42,6 @@ static int32_t least_devices(const clv_request *req, const clv_analysis *analysi
     return n;
 }
 
-/* Devices in use. */
-static int32_t count_used(const clv_plan *plan)
-{
-    int32_t n = 0;
-    for (int32_t d = 0; d < plan->n_devices; d++)
-        n += plan->devices[d].stage >= 0;
-    return n;
-}
-
 /* Why one device less is not enough. */
 static clv_status note_fewer(const clv_plan *fewer, clv_plan *plan, clv_arena *arena,
                              clv_error *err)
@@ -111,7 +102,7 @@ static clv_status plan_fewest_devices(const clv_request *req, const clv_analysis
     if (fastest->outcome == CLV_LATE)
         return CLV_OK;
     if (fastest->outcome == CLV_FITS)
-        most = count_used(fastest);
+        most = clv_plan_devices_used(fastest);
     CLV_TRY(plan_more_devices(&part, most, analysis, arena, ret, err));
     if (fastest->outcome == CLV_FITS && (*ret)->outcome != CLV_FITS)
         *ret = fastest; /* on other devices than the first so many */

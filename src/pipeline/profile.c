@@ -114,8 +114,7 @@ static clv_status has_experts(const clv_analysis *analysis, clv_arena *arena, bo
     CLV_TRY(clv_experts_find(g, analysis->types, constant, arena, &experts, err));
     *ret = experts.n_routers > 0;
     for (int32_t i = 0; i < g->n_ops && !*ret; i++)
-        *ret = experts.stacked[i] || clv_str_is(g->ops[i].type, "MoE") ||
-               clv_str_is(g->ops[i].type, "QMoE");
+        *ret = clv_has_stacked_experts(&experts, g, (clv_op){ i });
     return CLV_OK;
 }
 
@@ -181,8 +180,7 @@ static clv_status show(const clv_plan *plan, clv_arena *arena, clv_plan_result *
     *ret = (clv_plan_result){ .objective_ns = clv_plan_objective_ns(plan) };
     if (plan->outcome != CLV_FITS)
         return CLV_OK;
-    for (int32_t d = 0; d < plan->n_devices; d++)
-        ret->devices += plan->devices[d].stage >= 0;
+    ret->devices = clv_plan_devices_used(plan);
     ret->form = plan->form           ? clv_arena_printf(arena, "%s", plan->form)
                 : plan->n_stages > 1 ? clv_arena_printf(arena, "PP%d", (int)plan->n_stages)
                                      : "1 device";

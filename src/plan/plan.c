@@ -63,6 +63,21 @@ double clv_plan_bubble(const clv_plan *plan)
 
 int32_t clv_plan_copies(const clv_plan *plan) { return plan->n_copies > 1 ? plan->n_copies : 1; }
 
+int32_t clv_plan_devices_used(const clv_plan *plan)
+{
+    int32_t n = 0;
+    for (int32_t d = 0; d < plan->n_devices; d++)
+        n += plan->devices[d].stage >= 0;
+    return n;
+}
+
+void clv_plan_forget_use(clv_plan_device *device)
+{
+    device->weight_bytes = device->activation_bytes = device->workspace_bytes = CLV_PLAN_UNKNOWN;
+    device->peak_bytes = device->in_flight_bytes = device->state_bytes = CLV_PLAN_UNKNOWN;
+    device->busy_ns = CLV_PLAN_UNKNOWN;
+}
+
 int64_t clv_plan_interval_ns(const clv_plan *plan)
 {
     if (clv_plan_has_run(plan) && plan->why_microbatches != CLV_MICRO_FILLED)

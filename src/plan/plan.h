@@ -277,6 +277,12 @@ double clv_plan_bubble(const clv_plan *plan);
 /* At least 1. */
 int32_t clv_plan_copies(const clv_plan *plan);
 
+/* How many devices have work, of all copies. O(devices). */
+int32_t clv_plan_devices_used(const clv_plan *plan);
+
+/* Memory in use and busy time are not known of a device. */
+void clv_plan_forget_use(clv_plan_device *device);
+
 /* From one run of a copy to its next in the long run: the period, or the run of the pipeline
  * divided by its micro-batches where their number was not chosen for the period; 0: not known. */
 int64_t clv_plan_interval_ns(const clv_plan *plan);

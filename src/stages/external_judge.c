@@ -1,5 +1,6 @@
 #include "stages/external_judge.h"
 
+#include "compile/folder.h"
 #include "plan/plan_json_write.h"
 #include "proto/fingerprint.h"
 #include "proto/onnx_annotate.h"
@@ -30,15 +31,6 @@ static clv_status close_file(clv_out_file *out, clv_status status, clv_error *er
     return status;
 }
 
-static clv_status write_text(const char *path, const char *text, size_t n, const clv_alloc *alloc,
-                             clv_error *err)
-{
-    clv_out_file *out;
-    CLV_TRY(clv_out_open(path, alloc, &out, err));
-    clv_sink sink = clv_out_sink(out);
-    return close_file(out, sink.write(sink.ctx, text, n, err), err);
-}
-
 clv_status clv_candidate_write(const clv_request *req, clv_plan *plan, const char *folder,
                                clv_arena *arena, clv_error *err)
 {
@@ -51,11 +43,10 @@ clv_status clv_candidate_write(const clv_request *req, clv_plan *plan, const cha
     plan->search = "candidate";
     plan->fingerprint = clv_onnx_fingerprint(req->model);
     CLV_TRY(clv_plan_write(plan, arena, &text, &n, err));
-    const char *plan_path = clv_arena_printf(arena, "%s/plan.json", folder);
+    CLV_TRY(clv_folder_write(folder, "plan.json", text, n, arena, err));
     const char *model_path = clv_arena_printf(arena, "%s/model.onnx", folder);
-    if (!plan_path || !model_path)
+    if (!model_path)
         return clv_fail_nomem(err, "a candidate's files");
-    CLV_TRY(write_text(plan_path, text, n, req->alloc, err));
     CLV_TRY(clv_out_open(model_path, req->alloc, &out, err));
     clv_sink sink = clv_out_sink(out);
     clv_onnx_model source = { req->file, req->model };

@@ -55,9 +55,7 @@ static clv_status add_devices(const clv_workload *w, const clv_compile_report *r
     for (int32_t d = 0; d < c->n_devices; d++) {
         clv_plan_device *to = &plan->devices[d];
         *to = clv_plan_idle_device(c, d);
-        to->weight_bytes = to->activation_bytes = to->workspace_bytes = CLV_PLAN_UNKNOWN;
-        to->peak_bytes = to->busy_ns = to->in_flight_bytes = CLV_PLAN_UNKNOWN;
-        to->state_bytes = CLV_PLAN_UNKNOWN;
+        clv_plan_forget_use(to);
         if (!report || !report->devices)
             continue;
         const clv_device_report *from = &report->devices[d];

@@ -19,19 +19,10 @@ static cleave_error error;
 
 static void set_up(void)
 {
-    static const net_sizes s = { .layers = 2,
-                                 .batch = 8,
-                                 .sequence = 1,
-                                 .past = 255,
-                                 .hidden = 2048,
-                                 .heads = 16,
-                                 .kv_heads = 8,
-                                 .inner = 8192,
-                                 .words = 32000 };
     char path[4096];
     folder = folder_new();
     snprintf(path, sizeof path, "%s/m.onnx", folder);
-    net_llama(&s, path);
+    net_llama(&net_small_decoder, path);
     cr_assert_eq(cleave_model_open(path, NULL, &model, &error), CLEAVE_OK, "%s", error.message);
 }
 

@@ -26,19 +26,10 @@ static const char judge[] =
 
 static void set_up(void)
 {
-    static const net_sizes s = { .layers = 2,
-                                 .batch = 8,
-                                 .sequence = 1,
-                                 .past = 255,
-                                 .hidden = 2048,
-                                 .heads = 16,
-                                 .kv_heads = 8,
-                                 .inner = 8192,
-                                 .words = 32000 };
     char path[4096];
     folder = folder_new();
     snprintf(path, sizeof path, "%s/m.onnx", folder);
-    net_llama(&s, path);
+    net_llama(&net_small_decoder, path);
     file_write(folder, "judge.sh", judge, sizeof judge - 1);
 }
 

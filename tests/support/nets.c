@@ -10,6 +10,16 @@
 enum { FLOAT = 1, INT64 = 7, HALF = 10 };
 enum { NAME = 48, NAMES_MAX = 4096 };
 
+const net_sizes net_small_decoder = { .layers = 2,
+                                      .batch = 8,
+                                      .sequence = 1,
+                                      .past = 255,
+                                      .hidden = 2048,
+                                      .heads = 16,
+                                      .kv_heads = 8,
+                                      .inner = 8192,
+                                      .words = 32000 };
+
 /* A model being written. Names of tensors live in it; its functions give the name of what they
  * make. */
 typedef struct {

@@ -20,6 +20,9 @@ typedef struct {
     int words;    /* of the product that ends it; 0: none */
 } net_sizes;
 
+/* Two layers that make the next token of eight sequences. */
+extern const net_sizes net_small_decoder;
+
 /* RMSNorm, rotary embedding, grouped-query attention over caches, SwiGLU; or experts instead of it
  * where there are some (com.microsoft MoE). */
 void net_llama(const net_sizes *s, const char *path);
