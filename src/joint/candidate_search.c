@@ -298,8 +298,6 @@ static clv_status find_classes(clv_joint *j, clv_error *err)
     if (clv_costs_captured(a->costs))
         CLV_TRY(clv_measured_groups_make(j->cluster, j->arena, &j->measured, err));
     CLV_TRY(clv_role_ops_find(a->costs, a->types, j->arena, &j->role_ops, err));
-    if (j->req->search.objective != CLV_LATENCY)
-        return CLV_OK;
     return clv_shard_path_find(a->costs, clv_device_kind_of(j->cluster, 0), j->arena, &j->path,
                                err);
 }

@@ -181,6 +181,7 @@ static int by_objective(const void *a, const void *b)
     const clv_joint_found *x = *(const clv_joint_found *const *)a;
     const clv_joint_found *y = *(const clv_joint_found *const *)b;
     int order = (x->score.ns > y->score.ns) - (x->score.ns < y->score.ns);
+    order = order ? order : x->form.mesh.n_axes - y->form.mesh.n_axes;
     return order ? order : (x > y) - (x < y);
 }
 

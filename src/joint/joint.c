@@ -2,8 +2,10 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "cost/weights.h"
 #include "explain/advice.h"
 #include "explain/plan_kernels.h"
+#include "graph/states.h"
 #include "joint/candidate_search.h"
 #include "joint/choice.h"
 #include "joint/compared_forms.h"
@@ -196,6 +198,27 @@ static clv_status try_all(clv_joint *j, clv_error *err)
     return clv_joint_best(j) ? CLV_OK : no_form(j, err);
 }
 
+static void add_known(int64_t *sum, int64_t bytes)
+{
+    *sum = bytes > 0 ? clv_weight_add(*sum, bytes) : *sum;
+}
+
+/* A state that is kept in place has bytes as it goes out alone. O(inputs). */
+static clv_status count_held(clv_joint *j, clv_error *err)
+{
+    const clv_types *types = j->analysis->types;
+    clv_states states;
+    CLV_TRY(clv_states_find(types, j->arena, &states, err));
+    j->kept_bytes = j->analysis->costs->total.weight_bytes;
+    for (int32_t i = 0; i < states.n; i++)
+        if (states.at[i].in.i < 0 || types->bytes[states.at[i].in.i] <= 0)
+            add_known(&j->kept_bytes, clv_state_bytes(types, &states.at[i]));
+    j->held_bytes = j->kept_bytes;
+    for (int32_t i = 0; i < types->graph->n_inputs; i++)
+        add_known(&j->held_bytes, types->bytes[types->graph->inputs[i].i]);
+    return CLV_OK;
+}
+
 /* Rules, forms and the best of them. *ret_whole: rules place operators on devices, which is left
  * to the search of whole operators. */
 static clv_status search(clv_joint *j, bool *ret_whole, clv_error *err)
@@ -220,6 +243,7 @@ static clv_status search(clv_joint *j, bool *ret_whole, clv_error *err)
     if (j->splits)
         CLV_TRY(clv_factors_all(req->model, j->analysis->types, j->arena, &j->factors, err));
     CLV_TRY(clv_find_random(req->model, j->analysis->types, j->arena, &j->random, err));
+    CLV_TRY(count_held(j, err));
     return try_all(j, err);
 }
 
@@ -358,22 +382,23 @@ static clv_status try_with(void *ctx, const clv_room *room, clv_verdict *ret, cl
     return status == CLV_EUSAGE ? CLV_OK : status; /* the mesh does not go into so many */
 }
 
-/* That no plan can fit, where the weights alone are too much. */
-static clv_status note_weights(const clv_joint *j, clv_plan *plan, clv_error *err)
+/* That no plan can fit, where what is kept between runs is too much. */
+static clv_status note_kept(const clv_joint *j, clv_plan *plan, clv_error *err)
 {
-    char weights[32], room[32];
-    int64_t need_bytes = j->analysis->costs->total.weight_bytes, have_bytes = 0;
+    char kept[32], room[32];
+    int64_t have_bytes = 0, weight_bytes = j->analysis->costs->total.weight_bytes;
     for (int32_t d = 0; d < plan->n_devices; d++)
         have_bytes += plan->devices[d].capacity_bytes;
-    if (need_bytes <= have_bytes)
+    if (j->kept_bytes <= have_bytes)
         return CLV_OK;
+    bool too_heavy = weight_bytes > have_bytes;
     return clv_plan_add_note(
         plan,
-        clv_arena_printf(j->arena,
-                         "no plan can fit: the weights alone take %s, the %d device%s of this run "
-                         "have %s",
-                         clv_show_bytes(weights, need_bytes), (int)plan->n_devices,
-                         plan->n_devices == 1 ? "" : "s", clv_show_bytes(room, have_bytes)),
+        clv_arena_printf(
+            j->arena, "no plan can fit: %s take %s, the %d device%s of this run have %s",
+            too_heavy ? "the weights alone" : "weights and states",
+            clv_show_bytes(kept, too_heavy ? weight_bytes : j->kept_bytes), (int)plan->n_devices,
+            plan->n_devices == 1 ? "" : "s", clv_show_bytes(room, have_bytes)),
         j->arena, err);
 }
 
@@ -388,10 +413,9 @@ static clv_status advise(clv_joint *j, clv_plan *plan, clv_error *err)
                       .arena = j->arena };
     if (plan->outcome != CLV_OOM || j->req->terse)
         return CLV_OK;
-    CLV_TRY(note_weights(j, plan, err));
+    CLV_TRY(note_kept(j, plan, err));
     CLV_TRY(clv_advise_microbatches(&a, err));
-    CLV_TRY(
-        clv_advise_memory(&a, j->analysis->costs->total.weight_bytes / j->cluster->n_devices, err));
+    CLV_TRY(clv_advise_memory(&a, j->held_bytes / j->cluster->n_devices, err));
     return clv_advise_devices(&a, err);
 }
 

@@ -61,6 +61,8 @@ typedef struct {
     bool any_will_do; /* that fits */
     const clv_analysis *analysis;
     clv_arena *arena;
+    int64_t kept_bytes; /* between runs, each where it is: weights, and states that stay in place */
+    int64_t held_bytes; /* during a run at least: those and all inputs */
     clv_cluster *cluster; /* what is asked for */
     clv_link_levels levels;
     clv_backend_limits limits; /* of who is to run the plan */
@@ -69,8 +71,8 @@ typedef struct {
     clv_op_classes classes;
     clv_role_ops role_ops;
     const clv_measured_groups *measured; /* NULL: times of collectives do not count */
-    const clv_shard_path *path; /* the longest way through the model; NULL: not asked for */
-    clv_joint_form *forms;      /* with meshes: those to be tried, in order */
+    const clv_shard_path *path;          /* the longest way through the model */
+    clv_joint_form *forms;               /* with meshes: those to be tried, in order */
     int32_t n_forms, cap_forms;
     int32_t *order; /* of those that can be searched, the most promising first, */
     int32_t n_order;

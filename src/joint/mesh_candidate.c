@@ -54,6 +54,11 @@ static int64_t limit_of(const clv_mesh_candidate *c)
     return c->form.lean && lean < (double)most ? (int64_t)lean : most;
 }
 
+static bool by_latency(const clv_mesh_candidate *c)
+{
+    return c->j->req->search.objective == CLV_LATENCY;
+}
+
 /* Operators that are alike for the mesh, and what they may do. */
 static clv_status build_tables(clv_mesh_candidate *c, clv_error *err)
 {
@@ -148,20 +153,47 @@ static clv_status solve(clv_mesh_candidate *c, clv_error *err)
 
 /* -- bounds -- */
 
+/* How many runs may be in the pipeline at once, at least 1, where their number is left open: each
+ * has states of its own that stay in place. n_stages: as many as fill it. */
+static int32_t most_in_flight(const clv_mesh_candidate *c)
+{
+    const clv_joint *j = c->j;
+    int64_t weight_bytes = j->analysis->costs->total.weight_bytes;
+    int64_t state_bytes = j->kept_bytes - weight_bytes;
+    if (by_latency(c) || j->req->microbatches > 0 || state_bytes <= 0)
+        return c->on.n_stages;
+    clv_int128 room = (clv_int128)clv_mesh_memory_bytes(&c->on) * c->on.mesh->n_devices;
+    clv_int128 most = (room - weight_bytes) / state_bytes;
+    return most < 1 ? 1 : most < c->on.n_stages ? (int32_t)most : c->on.n_stages;
+}
+
+static bool is_filled(const clv_mesh_candidate *c) { return c->in_flight == c->on.n_stages; }
+
+/* The least objective where all stages together work for so long on one run. A pipeline that is not
+ * filled takes as many runs as it has room for, the first of them all the way, then drains. */
+static clv_int128 of_stages(const clv_mesh_candidate *c, clv_int128 work_ns)
+{
+    clv_int128 share = (work_ns + c->on.n_stages - 1) / c->on.n_stages;
+    clv_int128 first = c->path > share ? c->path : share, n = c->in_flight;
+    return is_filled(c) ? share : (first + (n - 1) * share + n - 1) / n;
+}
+
 /* What no plan of it beats, found without a search. Of one stage: the cheapest choices of all
  * operators, without what is between them; dealt out to several. Latency: stages may work side by
  * side on one sample, but not on what waits for each other. */
 static clv_status find_floor(clv_mesh_candidate *c, clv_error *err)
 {
-    clv_int128 least, path = 0;
-    if (c->floor > 0)
+    clv_int128 least;
+    c->in_flight = most_in_flight(c);
+    if (c->floor > 0 && is_filled(c))
         return CLV_OK;
     CLV_TRY(build_tables(c, err));
     CLV_TRY(clv_shard_least(c->tables, &least, err));
-    least = (least + c->on.n_stages - 1) / c->on.n_stages;
-    if (c->j->path)
-        CLV_TRY(clv_shard_path_bound_ns(c->tables, c->j->path, c->on.n_stages, &path, err));
-    c->floor = path > least ? path : least;
+    if (by_latency(c) || !is_filled(c))
+        CLV_TRY(clv_shard_path_bound_ns(c->tables, c->j->path, c->on.n_stages, &c->path, err));
+    least = of_stages(c, least);
+    least = by_latency(c) && c->path > least ? c->path : least;
+    c->floor = least > c->floor ? least : c->floor;
     return CLV_OK;
 }
 
@@ -173,8 +205,8 @@ static bool is_beaten(const clv_mesh_candidate *c, clv_int128 bound_ns)
 /* What the forest says, dealt out to the stages. */
 static void raise_to_share(clv_mesh_candidate *c)
 {
-    clv_int128 share = (c->forest + c->on.n_stages - 1) / c->on.n_stages;
-    c->floor = share > c->floor ? share : c->floor;
+    clv_int128 least = of_stages(c, c->forest);
+    c->floor = least > c->floor ? least : c->floor;
 }
 
 /* Of one form, its mesh is open. */
@@ -185,7 +217,7 @@ static clv_status bound_form(clv_mesh_candidate *c, clv_error *err)
     if (c->on.excluded)
         return CLV_OK;
     CLV_TRY(find_floor(c, err));
-    if (is_beaten(c, c->floor) || (c->j->path && (c->on.n_stages > 1 || c->form.groups > 1)))
+    if (is_beaten(c, c->floor) || (by_latency(c) && (c->on.n_stages > 1 || c->form.groups > 1)))
         return CLV_OK; /* of several stages a path says more of latency than a share of the sum, and
                           with fewer devices there is mostly no need to know more */
     if (!c->problem) { /* else that of the form with most memory: none needs more */
@@ -217,7 +249,7 @@ clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, const clv_joint_form 
 static clv_status raise_floor(clv_mesh_candidate *c, clv_error *err)
 {
     clv_pipeline_bound pipeline;
-    if (c->on.n_stages == 1 || !c->j->path) {
+    if (c->on.n_stages == 1 || !by_latency(c)) {
         CLV_TRY(clv_intra_op_forest(c->problem->problem, c->arena, &c->forest, err));
         raise_to_share(c);
         return CLV_OK;
@@ -240,7 +272,7 @@ static clv_status make_units(const clv_mesh_candidate *c, clv_arena *arena, clv_
     const clv_costs *costs = c->local->costs;
     const clv_shard_path *path;
     CLV_TRY(clv_subgraphs_build(costs, true, arena, ret, err));
-    if (c->on.n_stages == 1 || !c->j->path || c->j->path->n_beside == 0)
+    if (c->on.n_stages == 1 || !by_latency(c) || c->j->path->n_beside == 0)
         return CLV_OK;
     CLV_TRY(clv_shard_path_find(costs, clv_device_kind_of(c->on.stages, 0), arena, &path, err));
     int32_t n = costs->graph->n_ops, *mark = CLV_NEW_ARRAY(arena, int32_t, n);
@@ -358,7 +390,7 @@ static clv_status cut_for_memory(clv_mesh_candidate *c, int64_t limit_bytes, clv
 static bool is_unfilled(const clv_mesh_candidate *c)
 {
     return c->on.n_stages > 1 && c->any && c->best.outcome == CLV_FITS && c->best_cut &&
-           c->best_cut->why_microbatches == CLV_MICRO_MEMORY;
+           c->best_cut->why_microbatches == CLV_MICRO_MEMORY && !c->j->any_will_do;
 }
 
 /* Strategies that fill memory leave none for what is in flight: those that take less may do more in
@@ -372,6 +404,8 @@ static clv_status cut_for_flight(clv_mesh_candidate *c, int64_t limit_bytes, clv
         if (limit_bytes <= least_bytes)
             break;
         limit_bytes = least_bytes + (limit_bytes - least_bytes) / 2;
+        if (c->strategy.value.peak <= limit_bytes)
+            continue; /* the same strategies */
         CLV_TRY(build_problem(c, limit_bytes, err));
         CLV_TRY(solve(c, err));
         if (!c->strategy.solve.found)
@@ -422,9 +456,8 @@ static int64_t shared_ns(const clv_mesh_candidate *c)
  * no less of one run than that without what a pipeline saves. */
 static clv_int128 bound_of_strategies(const clv_mesh_candidate *c)
 {
-    clv_int128 whole = c->strategy.solve.bound.whole,
-               share = (whole + c->on.n_stages - 1) / c->on.n_stages;
-    return c->saved >= 0 && whole - c->saved > share ? whole - c->saved : share;
+    clv_int128 whole = c->strategy.solve.bound.whole, least = of_stages(c, whole);
+    return c->saved >= 0 && whole - c->saved > least ? whole - c->saved : least;
 }
 
 /* Is a solution not proven to be near the best? */
@@ -432,6 +465,15 @@ static bool is_wide(const clv_intra_op_result *r)
 {
     clv_int128 bound = r->solve.bound.whole;
     return r->value.cost < bound || r->value.cost - bound > bound / WIDE_PART;
+}
+
+/* Not even the weights fit: the fastest choices, to show what is missing. */
+static clv_status show_lack(clv_mesh_candidate *c, clv_error *err)
+{
+    c->known = 0; /* of solutions that keep the limit */
+    CLV_TRY(build_problem(c, CLV_INTRA_OP_UNLIMITED, err));
+    CLV_TRY(solve(c, err));
+    return cut_for_memory(c, 0, err);
 }
 
 clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
@@ -444,6 +486,8 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
     CLV_TRY(find_floor(c, err));
     if (is_beaten(c, c->floor))
         return CLV_OK;
+    if (!clv_mesh_has_room(c->j, &c->on)) /* forms hardly differ in what they lack */
+        return clv_joint_best(c->j) ? CLV_OK : show_lack(c, err);
     CLV_TRY(build_problem(c, limit_bytes, err));
     CLV_TRY(raise_floor(c, err));
     if (is_beaten(c, c->floor))
@@ -451,18 +495,13 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
     if (c->shares)
         return cut_shared(c, limit_bytes, err);
     c->saved = NOT_KNOWN;
-    if (c->on.n_stages > 1 && c->j->path)
+    if (c->on.n_stages > 1 && by_latency(c))
         CLV_TRY(
             clv_shard_parted_ns(c->problem, c->j->path, c->on.n_stages, c->arena, &c->saved, err));
     CLV_TRY(solve(c, err));
     if (c->strategy.solve.end == CLV_END_INFEASIBLE) {
-        /* not even the weights fit: the fastest choices, to show what is missing */
-        if (clv_joint_best_fit(c->j) || (clv_joint_best(c->j) && !c->shows))
-            return CLV_OK;
-        c->known = 0; /* of solutions that keep the limit */
-        CLV_TRY(build_problem(c, CLV_INTRA_OP_UNLIMITED, err));
-        CLV_TRY(solve(c, err));
-        return cut_for_memory(c, 0, err);
+        bool is_known = clv_joint_best_fit(c->j) || (clv_joint_best(c->j) && !c->shows);
+        return is_known ? CLV_OK : show_lack(c, err);
     }
     c->wide = is_wide(&c->strategy);
     clv_int128 bound = bound_of_strategies(c);
@@ -542,7 +581,7 @@ static clv_status cut_all(clv_mesh_candidate *c, int64_t limit_bytes, clv_int128
         clv_strategy_list list;
         const clv_enumeration all = { .of = { c->problem, c->j->analysis->costs, c->on.stages,
                                               c->on.resharder, c->j->req->microbatches > 1 },
-                                      .latency = c->j->path != NULL,
+                                      .latency = by_latency(c),
                                       .from = from,
                                       .below = best_so_far(c),
                                       .most = c->on.n_stages > 1 ? CUTS_MAX : ONE_STAGE_MAX };

@@ -22,11 +22,13 @@ typedef struct clv_mesh_candidate {
     clv_op_classes classes; /* by the factors of that */
     /* Times of a candidate are of one copy of the plan; those of j are of all (clv_joint_of_all).
      */
-    clv_int128 floor; /* ns: no plan of it has less; 0: not found yet */
-    bool shares;      /* plans are those of strategies that stages share, alone */
-    bool shows;       /* where not even its weights fit, what is missing is of interest */
-    bool remade;      /* a plan that was found is made again: it is of use in any case */
-    bool compares;    /* its plan is wanted, be it no better than the best, with little work */
+    clv_int128 floor;  /* ns: no plan of it has less; 0: not found yet */
+    clv_int128 path;   /* ns: no run takes less; by latency, and where a pipeline is not filled */
+    int32_t in_flight; /* runs in the pipeline at once, at most */
+    bool shares;       /* plans are those of strategies that stages share, alone */
+    bool shows;        /* where not even its weights fit, what is missing is of interest */
+    bool remade;       /* a plan that was found is made again: it is of use in any case */
+    bool compares;     /* its plan is wanted, be it no better than the best, with little work */
     clv_shard_tables *tables;
     clv_shard_problem *problem; /* NULL: not yet built */
     clv_intra_op_result strategy;

@@ -82,13 +82,12 @@ int64_t clv_mesh_memory_bytes(const clv_mesh_opened *on)
     return least < INT64_MAX / on->n_stages ? least * on->n_stages : INT64_MAX;
 }
 
+bool clv_mesh_has_room(const clv_joint *j, const clv_mesh_opened *on)
+{
+    return j->kept_bytes / on->mesh->n_devices <= clv_mesh_memory_bytes(on);
+}
+
 int64_t clv_mesh_split_bytes(const clv_joint *j, const clv_mesh_opened *on)
 {
-    const clv_types *types = j->analysis->types;
-    double held = (double)j->analysis->costs->total.weight_bytes;
-    for (int32_t i = 0; i < types->graph->n_inputs; i++) {
-        int64_t bytes = types->bytes[types->graph->inputs[i].i];
-        held += bytes > 0 ? (double)bytes : 0;
-    }
-    return (int64_t)(held / on->mesh->n_devices);
+    return j->held_bytes / on->mesh->n_devices;
 }

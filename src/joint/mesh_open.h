@@ -32,9 +32,10 @@ clv_status clv_mesh_open(const clv_joint *j, const clv_joint_form *form, clv_are
 clv_status clv_mesh_open_stages(const clv_joint *j, const clv_joint_form *form, clv_arena *arena,
                                 clv_mesh_opened *io, clv_error *err);
 
-/* Of all stages together: what a device of each has for tensors; what it would hold of weights and
- * inputs that are all split. O(inputs). */
+/* Of all stages together: what a device of each has for tensors; whether there is room for its part
+ * of j->kept_bytes, were all of that split; its part of j->held_bytes. O(1). */
 int64_t clv_mesh_memory_bytes(const clv_mesh_opened *on);
+bool clv_mesh_has_room(const clv_joint *j, const clv_mesh_opened *on);
 int64_t clv_mesh_split_bytes(const clv_joint *j, const clv_mesh_opened *on);
 
 #endif

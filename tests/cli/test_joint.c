@@ -1,6 +1,7 @@
 /* test_joint.c - cleave plan with a mesh, as a user runs it: what it writes, and what it refuses.
  */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,6 +294,45 @@ Test(joint, there_are_as_many_stages_as_are_asked_for)
                      "m = p.get('mesh'); "
                      "print(p['stages'], len(m['devices'][0]) if m else 1)",
                      want);
+    }
+}
+
+/* Milliseconds between runs; infinite: nothing fits. */
+static double between_runs(const char *memory, const char *form)
+{
+    char asked[400];
+    double ms = NAN;
+    snprintf(asked, sizeof asked,
+             "--objective throughput --cluster l40s-pcie-8 --devices 4 --worth 0 --alternatives 0 "
+             "--memory %s %s --bind "
+             "batch_size=32,sequence_length=1,past_sequence_length=127 " TEST_SOURCE_DIR
+             "/tests/data/models/llama_gqa_decode.dyn.onnx",
+             memory, form);
+    run_result r = shown(asked, "l = p.get('pipeline', {}); n = 1 / len(p.get('copies', [0])); "
+                                "print(n * (p['period_ns'] if l.get('chosen') == 'filled' or "
+                                "'run_ns' not in l else l['run_ns'] / l['microbatches']) if "
+                                "d['fits'] else 'inf')");
+    cr_assert_eq(sscanf(r.out, "%lf", &ms), 1, "%s: %s%s", asked, r.out, r.err);
+    run_free(&r);
+    return ms;
+}
+
+/* Where memory has no room for the states of as many runs as fill a pipeline, its floor is that of
+ * those it has room for: no form that it leaves out is better when it is asked for. */
+Test(joint, floors_of_pipelines_that_states_leave_unfilled_hide_no_plan)
+{
+    static const char *const memory[] = { "700KiB", "900KiB", "1100KiB", "1600KiB" };
+    static const char *const form[] = { "--mesh 4",
+                                        "--mesh 2 --stages 2",
+                                        "--copies 2 --mesh 2",
+                                        "--copies 2 --max-tp 1 --stages 2",
+                                        "--copies 4 --max-tp 1",
+                                        "--stages 4 --max-tp 1" };
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) {
+        double all = between_runs(memory[i], "");
+        cr_expect(isfinite(all), "%s", memory[i]);
+        for (size_t k = 0; k < sizeof form / sizeof *form; k++)
+            cr_expect_leq(all, between_runs(memory[i], form[k]), "%s %s", memory[i], form[k]);
     }
 }
 

@@ -128,11 +128,15 @@ Test(no_fit, what_no_cut_of_kernels_can_help_is_reported_with_its_reason)
            "devices of this run can take ");
 }
 
-Test(no_fit, weights_that_no_shards_can_hold_are_reported)
+Test(no_fit, weights_and_states_that_no_shards_can_hold_are_reported)
 {
     proven("--memory 100MiB --devices 2 " MODELS "vit_l_16.b16.onnx",
            "no plan can fit: the weights alone take 1.134 GiB, the 2 devices of this run have "
            "200.0 MiB\n");
+    proven("--memory 10MiB --devices 4 --bind batch_size=1024,sequence_length=1,"
+           "past_sequence_length=127 " MODELS "llama_gqa_decode.dyn.onnx",
+           "no plan can fit: weights and states take 48.66 MiB, the 4 devices of this run have "
+           "40.00 MiB\n");
 }
 
 /* The search finds a plan with as much: it is the given cut that does not fit. */
