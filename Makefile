@@ -8,6 +8,7 @@
 # make bench-weights   shard, reshard and collect 2 GB of weights, beside cp
 # make bench-joint   stages and shards together against either alone
 # make bench-every-form   the plan that is found against the best of every form, asked for one by one
+# make bench-alternatives   how much longer planning takes with alternatives and copies than without
 # make bench-practice   the forms that are found beside those that practice runs (docs/forms.md)
 # make bench-measured MEASURED=FOLDER  predictions against measured times of accelerators
 # make bench-predict  predicted times and memory against measured ones, on this machine's processor
@@ -21,7 +22,7 @@ JOBS ?= $(shell nproc)
 # One test more than there are cores: some wait for a deadline or a signal.
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: all demo test fuzz bench bench-place bench-solve bench-joint bench-every-form bench-practice bench-pool bench-measured bench-predict bench-weights deps install clean
+.PHONY: all demo test fuzz bench bench-place bench-solve bench-joint bench-every-form bench-alternatives bench-practice bench-pool bench-measured bench-predict bench-weights deps install clean
 
 all: deps
 	cmake --preset release
@@ -92,6 +93,12 @@ bench-every-form: deps
 	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
 	cmake --build build/bench -j$(JOBS) --target cleave_cli
 	python3 tests/bench/every_form.py build/bench/cleave $(MODELS) $(FORMS)
+
+# ALTERNATIVES="--runs 5 --only llama" and more for tests/bench/alternatives.py.
+bench-alternatives: deps
+	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
+	cmake --build build/bench -j$(JOBS) --target cleave_cli
+	python3 tests/bench/alternatives.py build/bench/cleave $(MODELS) $(ALTERNATIVES)
 
 # PRACTICE="--write docs/forms.md" or "--only l40s": for tests/corpus/check_forms.py. EXPORTS=FOLDER: other models of the
 # same names.
