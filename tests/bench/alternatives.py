@@ -2,11 +2,11 @@
 """alternatives.py - how much longer does planning take with alternatives and copies than without?
 
 Usage: alternatives.py CLEAVE FOLDER [--runs N] [--devices N] [--cluster NAME] [--only WORD,...]
-                       [--objective O,...] [--limit S] [--run S]
+                       [--objective O,...] [--sizes NAME=N,...] [--limit S] [--run S]
 
 Each model of the folder is planned by each objective as it is, and with --alternatives 0 --copies 1; N times (3), in turn.
 Printed are the least seconds of processor time of either and the ratio, the ratio of all together, and the models above
-LIMIT. Times are printed, never judged. What it shares with joint.py: sizes of symbols, --limit, --run.
+LIMIT. Times are printed, never judged. What it shares with joint.py: --sizes, --limit, --run.
 """
 import os
 import resource

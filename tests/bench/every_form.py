@@ -2,13 +2,13 @@
 """every_form.py - the plan that is found against the best of every form, tried one by one.
 
 Usage: every_form.py CLEAVE FOLDER [--devices N] [--cluster NAME] [--only WORD,...] [--objective O,...]
-                     [--before CLEAVE] [--limit S] [--run S]
+                     [--sizes NAME=N,...] [--before CLEAVE] [--limit S] [--run S]
 
 A form deals N devices out to copies (by throughput), stages and meshes of one or two axes: pure tensor, pipeline and data
 parallel, copies alone, and all their products. For each model of the folder the plan with --worth 0 must be at least as
 good by the objective as the plan of each form, which is asked for by --copies, --stages and --mesh and judged by the
 same compiler; and as that of the command --before, an older one. The exit code is 1 where it is not. Times of planning
-are printed, never judged. What it shares with joint.py: sizes of symbols, --limit, --run.
+are printed, never judged. What it shares with joint.py: --sizes, --limit, --run.
 """
 import math
 import os

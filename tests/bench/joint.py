@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """joint.py - stages and shards together against pipelining alone and tensors alone, measured and printed.
 
-Usage: joint.py CLEAVE FOLDER [--devices N] [--cluster NAME] [--only WORD,...] [--objective O,...] [--limit S]
-                [--run S]
+Usage: joint.py CLEAVE FOLDER [--devices N] [--cluster NAME] [--only WORD,...] [--objective O,...] [--sizes NAME=N,...]
+                [--limit S] [--run S]
 
 Each model of the folder is planned three times for the same devices: without options for shards (stages and
 shards together), with --max-tp 1 (pure pipeline: each stage is one device), and with --mesh N (pure tensor:
 one stage of all devices). The plan found together must never be worse than either by its own
 objective; that is the last column, and the exit code is 1 where it is. Time is printed, never judged.
-Models with symbolic dimensions get sizes by the names of those (SIZES). --limit: no further model is begun
+Models with symbolic dimensions get sizes by the names of those (SIZES, --sizes). --limit: no further model is begun
 after so many seconds. --run: seconds that one run may take.
 """
 import argparse
@@ -115,9 +115,18 @@ def bench(a, path, objective):
     return never
 
 
+def take_sizes(text):
+    """of symbols, in place of those above"""
+    for one in filter(None, text.split(",")):
+        name, n = one.split("=")
+        SIZES[name] = DECODE[name] = int(n)
+    return text
+
+
 def arguments(limit_s):
     """of a bench that plans each model of a folder"""
     ap = argparse.ArgumentParser()
+    ap.add_argument("--sizes", type=take_sizes)
     ap.add_argument("cleave")
     ap.add_argument("folder")
     ap.add_argument("--devices", type=int, default=8)
