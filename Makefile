@@ -9,6 +9,7 @@
 # make bench-joint   stages and shards together against either alone
 # make bench-every-form   the plan that is found against the best of every form, asked for one by one
 # make bench-alternatives   how much longer planning takes with alternatives and copies than without
+# make bench-windows BEFORE=CLEAVE   what windows of plans bring, beside a build without them
 # make bench-practice   the forms that are found beside those that practice runs (docs/forms.md)
 # make bench-measured MEASURED=FOLDER  predictions against measured times of accelerators
 # make bench-predict  predicted times and memory against measured ones, on this machine's processor
@@ -22,7 +23,7 @@ JOBS ?= $(shell nproc)
 # One test more than there are cores: some wait for a deadline or a signal.
 TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 
-.PHONY: all demo test fuzz bench bench-place bench-solve bench-joint bench-every-form bench-alternatives bench-practice bench-pool bench-measured bench-predict bench-weights deps install clean
+.PHONY: all demo test fuzz bench bench-place bench-solve bench-joint bench-every-form bench-alternatives bench-windows bench-practice bench-pool bench-measured bench-predict bench-weights deps install clean
 
 all: deps
 	cmake --preset release
@@ -99,6 +100,13 @@ bench-alternatives: deps
 	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
 	cmake --build build/bench -j$(JOBS) --target cleave_cli
 	python3 tests/bench/alternatives.py build/bench/cleave $(MODELS) $(ALTERNATIVES)
+
+# BEFORE=OTHER_CLEAVE; MODELS=FOLDER: other models; WINDOWS="--random 150 --verbose" and more for tests/bench/ilp_windows.py.
+bench-windows: deps
+	cmake --preset release -B build/bench -DCLEAVE_TESTS=ON
+	cmake --build build/bench -j$(JOBS) --target cleave_cli
+	/usr/bin/python3 tests/bench/ilp_windows.py $(BEFORE) build/bench/cleave --models $(MODELS) \
+	    --scratch build/bench $(WINDOWS)
 
 # PRACTICE="--write docs/forms.md" or "--only l40s": for tests/corpus/check_forms.py. EXPORTS=FOLDER: other models of the
 # same names.

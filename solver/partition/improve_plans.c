@@ -6,6 +6,7 @@
 #include "solver/partition/anneal.h"
 #include "solver/partition/bound_plans.h"
 #include "solver/partition/refine_ilp.h"
+#include "solver/partition/refine_window.h"
 #include "solver/partition/seed_plans.h"
 
 /* As CLV_SEARCH_PATIENCE while nothing fits, when there is nothing to lose. */
@@ -19,10 +20,12 @@
 #define ANNEALINGS     4
 #define ANNEALED_STEPS 300000
 #define ANNEALED_LOADS INT64_C(20000000)
-/* Part of the objective above its bound below which annealing has nothing to gain. */
-#define ANNEALED_GAP 1e-4
+/* A plan by throughput that is above its bound by a smaller part is good enough. */
+#define GOOD_GAP 1e-4
 /* Rounds of exact refinement. */
 #define REFINES 3
+/* All windows of a search, in pivots times rows and columns of a program: about 0.05 s. */
+#define WINDOW_WORK INT64_C(400000)
 
 static clv_status mark_new_plans(clv_search_state *s, clv_error *err)
 {
@@ -98,14 +101,18 @@ clv_status clv_plans_start_elsewhere(clv_search_state *s, clv_error *err)
     return climb_if_better(s, best, err);
 }
 
+/* Is a shorter period of use, and is there more to try? One micro-batch takes its latency. */
+static bool seeks_period(clv_candidate_queue *queue)
+{
+    return queue->options->objective == CLV_THROUGHPUT && queue->options->microbatches != 1 &&
+           clv_candidates_has_fit(queue) && !clv_candidates_is_over(queue) &&
+           clv_objval_gap(queue->result.value, queue->result.bound) > GOOD_GAP;
+}
+
 clv_status clv_plans_anneal(clv_search_state *s, clv_error *err)
 {
     clv_candidate_queue *queue = &s->queue;
-    bool is_wanted = queue->options->objective == CLV_THROUGHPUT &&
-                     queue->options->microbatches != 1 && !queue->p->rules &&
-                     clv_objval_gap(queue->result.value, queue->result.bound) > ANNEALED_GAP;
-    if (!is_wanted || !clv_candidates_has_fit(queue) || clv_candidates_is_over(queue) ||
-        queue->p->n_units > ANNEALED_UNITS)
+    if (!seeks_period(queue) || queue->p->rules || queue->p->n_units > ANNEALED_UNITS)
         return CLV_OK;
     int32_t best = queue->best;
     int64_t ns, least = queue->tried[best].verdict.period_ns;
@@ -156,6 +163,20 @@ clv_status clv_plans_refine(clv_search_state *s, clv_error *err)
         CLV_TRY(clv_refine_ilp(&s->local, s->queue.arena, err));
         CLV_TRY(clv_search_judge(s, err));
         if (s->queue.best == best)
+            return CLV_OK;
+        CLV_TRY(clv_plans_climb(s, err));
+    }
+    return CLV_OK;
+}
+
+clv_status clv_plans_refine_windows(clv_search_state *s, clv_error *err)
+{
+    clv_candidate_queue *queue = &s->queue;
+    for (int64_t work = WINDOW_WORK; work > 0 && seeks_period(queue);) {
+        int32_t best = queue->best;
+        CLV_TRY(clv_refine_window(&s->local, queue->arena, &work, err));
+        CLV_TRY(clv_search_judge(s, err));
+        if (queue->best == best)
             return CLV_OK;
         CLV_TRY(clv_plans_climb(s, err));
     }

@@ -23,6 +23,9 @@ clv_status clv_plans_start_elsewhere(clv_search_state *s, clv_error *err);
 /* Boundaries that matter most, placed anew by integer programs (refine_ilp.h). */
 clv_status clv_plans_refine(clv_search_state *s, clv_error *err);
 
+/* Windows of several groups, placed anew by integer programs (refine_window.h), for the period. */
+clv_status clv_plans_refine_windows(clv_search_state *s, clv_error *err);
+
 /* The plan behind a bound of the latency, cuts with the devices in its order, and cuts in any
  * order; late, so that it is only more that is tried. */
 clv_status clv_plans_cut_more(clv_search_state *s, clv_error *err);

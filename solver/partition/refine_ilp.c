@@ -1,11 +1,9 @@
 #include "solver/partition/refine_ilp.h"
 
-#include "base/compare.h"
-
 #include <math.h>
-#include <stdlib.h>
 
 #include "solver/common/ilp/ilp_solve.h"
+#include "solver/partition/window_nets.h"
 
 /* Pairs of groups looked at in one plan. */
 #define PAIRS 4
@@ -26,10 +24,9 @@ typedef struct {
     int32_t unit[CLV_WINDOW]; /* the window */
     bool on_b[CLV_WINDOW];    /* now, and after solving */
     int32_t n;
-    int32_t *place; /* by unit: index in unit[], or -1; kept at -1 between windows */
-    int32_t *nets;  /* that touch the window, ascending */
-    int32_t n_nets, cap_nets;
-    double scale; /* ns in the incumbent's objective */
+    int32_t *place;    /* by unit: index in unit[], or -1; kept at -1 between windows */
+    clv_net_list nets; /* that touch the window */
+    double scale;      /* ns in the incumbent's objective */
     bool is_solved;
     clv_ilp ilp;
 } window;
@@ -67,36 +64,6 @@ static void add_to_window(window *w, clv_edge_kind edge, int32_t from, int32_t t
         clv_groups_move(g, w->unit[i], from);
 }
 
-static clv_status push_net(window *w, int32_t net, clv_error *err)
-{
-    if (!CLV_PUSH_ROOM(w->ls->moves.arena, w->nets, w->n_nets, w->cap_nets))
-        return clv_fail_nomem(err, "a window of units");
-    w->nets[w->n_nets++] = net;
-    return CLV_OK;
-}
-
-/* The nets that touch the window, each once. */
-static clv_status list_nets(window *w, clv_error *err)
-{
-    const clv_partition_problem *p = w->ls->g->p;
-    w->n_nets = 0;
-    for (int32_t i = 0; i < w->n; i++) {
-        int32_t u = w->unit[i];
-        for (int32_t net = p->unit_first_net[u]; net < p->unit_first_net[u + 1]; net++)
-            CLV_TRY(push_net(w, net, err));
-        for (int32_t r = p->reads_first[u]; r < p->reads_first[u + 1]; r++)
-            CLV_TRY(push_net(w, p->reads[r], err));
-    }
-    if (w->n_nets > 0)
-        qsort(w->nets, (size_t)w->n_nets, sizeof *w->nets, clv_compare_int32);
-    int32_t n = 0;
-    for (int32_t i = 0; i < w->n_nets; i++)
-        if (n == 0 || w->nets[n - 1] != w->nets[i])
-            w->nets[n++] = w->nets[i];
-    w->n_nets = n;
-    return CLV_OK;
-}
-
 /* Index in the window, or where it stays. */
 static int32_t place_of(const window *w, int32_t unit)
 {
@@ -110,7 +77,7 @@ static int32_t place_of(const window *w, int32_t unit)
 
 static int32_t column_x(int32_t i) { return i; }
 static int32_t column_y(const window *w, int32_t i) { return w->n + i; }
-static int32_t column_t(const window *w) { return w->n + w->n_nets; }
+static int32_t column_t(const window *w) { return w->n + w->nets.n; }
 
 static void fix_column(window *w, int32_t column, double value)
 {
@@ -172,7 +139,7 @@ static void add_time_rows(window *w)
 static double wire_part(const window *w, int32_t i)
 {
     const clv_partition_problem *p = w->ls->g->p;
-    return (double)clv_wire_ns(p, w->a, w->b, p->net_bytes[w->nets[i]]) / w->scale;
+    return (double)clv_wire_ns(p, w->a, w->b, p->net_bytes[w->nets.at[i]]) / w->scale;
 }
 
 static void add_link_row(window *w)
@@ -181,8 +148,8 @@ static void add_link_row(window *w)
     double fixed =
         (double)g->link_ns[(size_t)w->a * (size_t)g->p->n_devices + (size_t)w->b] / w->scale;
     int32_t row = clv_ilp_add_row(&w->ilp, 0, INFINITY);
-    for (int32_t i = 0; i < w->n_nets; i++) {
-        int32_t net = w->nets[i];
+    for (int32_t i = 0; i < w->nets.n; i++) {
+        int32_t net = w->nets.at[i];
         bool crosses = false; /* now */
         if (g->device_of[g->p->net_from[net]] == w->a)
             for (int32_t k = 0; k < g->n_pins[net]; k++)
@@ -236,7 +203,7 @@ static void add_columns(window *w)
                                                       .a = i,
                                                       .b = -1 });
     }
-    for (int32_t i = 0; i < w->n_nets; i++)
+    for (int32_t i = 0; i < w->nets.n; i++)
         clv_ilp_add_column(
             &w->ilp,
             (clv_ilp_column){ .hi = 1,
@@ -257,10 +224,11 @@ static clv_status solve(window *w, clv_arena *arena, clv_error *err)
     clv_ilp_result result;
     const clv_partition_problem *p = w->ls->g->p;
     clv_mark mark = clv_arena_mark(arena);
+    CLV_TRY(clv_window_nets(p, w->unit, w->n, arena, &w->nets, err));
     w->ilp = clv_ilp_new(arena);
     add_columns(w);
-    for (int32_t i = 0; i < w->n_nets; i++) {
-        int32_t net = w->nets[i], from = place_of(w, p->net_from[net]);
+    for (int32_t i = 0; i < w->nets.n; i++) {
+        int32_t net = w->nets.at[i], from = place_of(w, p->net_from[net]);
         for (int32_t r = p->net_first[net]; r < p->net_first[net + 1]; r++)
             add_reader(w, i, from, place_of(w, p->net_to[r]));
     }
@@ -337,9 +305,7 @@ static clv_status refine_pair(window *w, const int32_t *plan, const clv_score *n
     w->is_solved = false;
     add_to_window(w, CLV_ENDING, w->a, w->b, CLV_WINDOW / 2);
     add_to_window(w, CLV_STARTING, w->b, w->a, CLV_WINDOW);
-    clv_status status = list_nets(w, err);
-    if (status == CLV_OK && w->n > 0)
-        status = solve(w, arena, err);
+    clv_status status = w->n > 0 ? solve(w, arena, err) : CLV_OK;
     for (int32_t i = 0; i < w->n; i++)
         w->place[w->unit[i]] = -1;
     CLV_TRY(status);

@@ -96,6 +96,7 @@ static clv_status search_default(clv_search_state *s, bool *ret_infeasible, clv_
         CLV_TRY(clv_plans_cut_more(s, err));
         CLV_TRY(clv_plans_anneal(s, err));
         CLV_TRY(clv_plans_recalibrate(s, err));
+        CLV_TRY(clv_plans_refine_windows(s, err));
         CLV_TRY(follow_verdicts(s, &poprt, err));
     }
     return clv_candidates_retry(&s->queue, MORE_RETRIES, poprt, err);

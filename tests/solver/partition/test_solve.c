@@ -2,6 +2,7 @@
 #include "solver/partition/solve.h"
 #include "solver/partition/verdict_order.h"
 
+#include "solver/common/ilp/ilp_solve.h"
 #include "solver/partition/synthetic.h"
 #include "support/effort.h"
 
@@ -451,7 +452,7 @@ Test(solve, ends_where_no_plan_can_be_better)
     cr_expect_eq(unknown.solve.end, CLV_END_SEARCHED);
     cr_expect_eq(unknown.solve.bound.whole, 0);
     cr_expect_eq(unknown.best.verdict.period_ns, 400);
-    cr_expect_lt(known.n_judged, unknown.n_judged);
+    cr_expect(known.n_judged < unknown.n_judged || !clv_ilp_solver(), "refinement adds plans");
     o.kind = CLV_SEARCH_DOCUMENTED;
     cr_expect_eq(bounded(o, 1, arena).solve.bound.whole, 400, "reported for this search too");
     clv_arena_free(arena);
