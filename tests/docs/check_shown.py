@@ -4,7 +4,8 @@
 Usage: check_shown.py PAGE.md SOURCE_FOLDER CLEAVE CLEAVE_RUN [--write]
 
 Each ```sh block is run, in one folder that has the paths of the source; a ```text block behind it is what it
-prints. Numbers, their units and quoted names may differ where the block begins with ```text measured.
+prints. Numbers, their units, quoted names and how equal outputs are may differ where the block begins with
+```text measured.
 CLEAVE_RUN "": blocks that call cleave-run, also through verify, are left out. --write: the page gets what
 was printed.
 """
@@ -15,7 +16,8 @@ import sys
 import tempfile
 
 BLOCK = re.compile(r"```sh\n(.*?)```\n(?:\n?```text(?P<measured> measured)?\n(?P<shown>.*?)```)?", re.S)
-MEASURED = re.compile(r"'[^'\n]*'|\b[0-9a-f]{16}\b|-?\d[\d.]*(e[-+]\d+)?( ([KMG]iB|B|[mun]?s)\b)?")
+ROUNDING = r", bit by bit|; largest error \S+, where \S+ is allowed, in '[^'\n]*'( of request \d+)?"
+MEASURED = re.compile(ROUNDING + r"|'[^'\n]*'|\b[0-9a-f]{16}\b|-?\d[\d.]*(e[-+]\d+)?( ([KMG]iB|B|[mun]?s)\b)?")
 
 
 def same(got, shown, measured):
