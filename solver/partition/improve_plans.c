@@ -25,7 +25,7 @@
 /* Rounds of exact refinement. */
 #define REFINES 3
 /* All windows of a search, in pivots times rows and columns of a program: about 0.05 s. */
-#define WINDOW_WORK INT64_C(400000)
+#define ALL_WINDOWS_WORK INT64_C(400000)
 
 static clv_status mark_new_plans(clv_search_state *s, clv_error *err)
 {
@@ -172,7 +172,7 @@ clv_status clv_plans_refine(clv_search_state *s, clv_error *err)
 clv_status clv_plans_refine_windows(clv_search_state *s, clv_error *err)
 {
     clv_candidate_queue *queue = &s->queue;
-    for (int64_t work = WINDOW_WORK; work > 0 && seeks_period(queue);) {
+    for (int64_t work = ALL_WINDOWS_WORK; work > 0 && seeks_period(queue);) {
         int32_t best = queue->best;
         CLV_TRY(clv_refine_window(&s->local, queue->arena, &work, err));
         CLV_TRY(clv_search_judge(s, err));

@@ -6,7 +6,7 @@
 #define MOST_UNITS  120
 #define LEAST_UNITS 10
 /* What a window costs besides its program, as work. */
-#define WINDOW_WORK 10000
+#define WINDOW_COST 10000
 /* Ways to choose the groups of a window: of three, four and five groups two each. */
 #define TURNS (2 * (CLV_WINDOW_SIDES - 2))
 
@@ -219,7 +219,7 @@ static clv_status try_window(windows *ws, int32_t size, int64_t *work, bool *ret
         status = clv_window_solve(w, work, ws->side_to, &end, err);
     for (int32_t i = 0; i < w->n; i++)
         w->place[w->unit[i]] = -1;
-    *work -= WINDOW_WORK;
+    *work -= WINDOW_COST;
     *ret_limited = end == CLV_ILP_LIMIT;
     *ret_gained =
         status == CLV_OK && (end == CLV_ILP_OPTIMAL || end == CLV_ILP_FEASIBLE) && move_window(ws);

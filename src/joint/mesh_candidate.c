@@ -467,7 +467,7 @@ static bool is_wide(const clv_intra_op_result *r)
     return r->value.cost < bound || r->value.cost - bound > bound / WIDE_PART;
 }
 
-/* Not even the weights fit: the fastest choices, to show what is missing. */
+/* Not even what a model keeps has room: the fastest choices, to show what is missing. */
 static clv_status show_lack(clv_mesh_candidate *c, clv_error *err)
 {
     c->known = 0; /* of solutions that keep the limit */
