@@ -15,7 +15,7 @@ import os
 import sys
 import time
 
-from joint import CONFIGS, arguments, bindings, run, value
+from joint import CONFIGS, arguments, bindings, models, run, value
 
 
 def forms(n, objective):
@@ -64,14 +64,12 @@ def main():
     start, ok, n = time.monotonic(), True, 0
     print(f"{'model':36} {'objective':10} {'ms':>11} {'best form':>11} {'before':>11} {'of':>3} {'s':>6} {'chosen':>6} "
           f"{'before':>6}  {'form':14} never worse")
-    for file in sorted(os.listdir(a.folder)):
-        if not file.endswith(".onnx") or (a.only and not any(w in file for w in a.only.split(","))):
-            continue
+    for path in models(a):
         for objective in a.objective.split(","):
             if time.monotonic() - start > a.limit:
                 print("stopped at the limit")
                 sys.exit(0 if ok else 1)
-            ok &= bench(a, os.path.join(a.folder, file), objective)
+            ok &= bench(a, path, objective)
             n += 1
     print(f"{n} rows on {a.devices} devices of {a.cluster}: {'never worse' if ok else 'WORSE in some'}")
     sys.exit(0 if ok else 1)

@@ -138,6 +138,14 @@ def arguments(limit_s):
     return ap
 
 
+def models(a):
+    """paths of the folder's models, those that --only names"""
+    words = [w for w in a.only.split(",") if w]
+    for name in sorted(os.listdir(a.folder)):
+        if name.endswith(".onnx") and (not words or any(w in name for w in words)):
+            yield os.path.join(a.folder, name)
+
+
 def main():
     a = arguments(limit_s=600).parse_args()
     start = time.monotonic()
@@ -145,15 +153,12 @@ def main():
     print(f"{a.devices} devices of {a.cluster}; ms by the objective, seconds in wall time")
     print(f"{'model':34} {'objective':10} {'stages x mesh':16} {'ms':>10} {'bound':>10} {'gap':>8} {'s':>6} "
           f"{'MB':>5} {'pipeline':>10} {'s':>6} {'tensor':>10} {'s':>6}  never worse")
-    words = [w for w in a.only.split(",") if w]
-    for name in sorted(os.listdir(a.folder)):
-        if not name.endswith(".onnx") or (words and not any(w in name for w in words)):
-            continue
+    for path in models(a):
         for objective in a.objective.split(","):
             if time.monotonic() - start > a.limit:
-                print(f"{name:34} {objective:10} not run: {a.limit:.0f} s are over")
+                print(f"{os.path.basename(path):34} {objective:10} not run: {a.limit:.0f} s are over")
                 continue
-            worse += not bench(a, os.path.join(a.folder, name), objective)
+            worse += not bench(a, path, objective)
     return 1 if worse else 0
 
 
