@@ -267,7 +267,7 @@ clv_status clv_plans_follow_verdicts(clv_search_state *s, clv_error *err)
         return CLV_OK;
     while (!queue->is_done && !queue->is_over &&
            (queue->n_judged < last || stale < CLV_SEARCH_PATIENCE ||
-            queue->n_judged % queue->judge->batch != 0)) {
+            (queue->judge->n_before + queue->n_judged) % queue->judge->batch != 0)) {
         int32_t best = queue->best, best_judged = queue->best_judged, before;
         bool calibrated;
         CLV_TRY(add_neighbours(s, err));

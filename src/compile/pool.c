@@ -6,9 +6,10 @@
 
 /* Threads of its own, not libuv's work queue: that one is shared by the whole process and its size
  * is the host's business. Candidates are numbered from the opening on; workers take them in
- * ascending order under one lock. Those from `taken` to `offered` lie in a ring. After a failure no
- * further number is given out; whatever has a lower number was given out before and is finished, so
- * the failure with the lowest number is the same on any number of threads.
+ * ascending order under one lock. Those from `taken` to `offered` lie in a ring; the first ones
+ * have the lowest numbers, and nothing else is taken before them. After a failure no further number
+ * is given out; whatever has a lower number was given out before and is finished, so the failure
+ * with the lowest number is the same on any number of threads.
  */
 typedef struct {
     clv_pool *pool;
@@ -45,6 +46,11 @@ struct clv_pool {
     bool closing;
 };
 
+static int32_t n_first(const clv_pool *pool)
+{
+    return pool->options.first ? pool->options.first->n : 0;
+}
+
 static item *item_at(const clv_pool *pool, int64_t k) { return &pool->ring[k % pool->room]; }
 
 /* Holding the lock. Judges one; the lock is open meanwhile. */
@@ -52,14 +58,14 @@ static void judge_next(clv_pool *pool, worker *w)
 {
     int64_t k = pool->next++;
     clv_assignment candidate = item_at(pool, k)->candidate;
+    clv_compiler *compiler = k < n_first(pool) ? pool->options.first->compiler : pool->compiler;
     w->number = k;
     uv_mutex_unlock(&pool->lock);
 
     clv_error error = { CLV_OK, "" };
     clv_verdict verdict = { 0 };
     clv_mark mark = clv_arena_mark(w->self.arena);
-    clv_status status =
-        pool->compiler->compile(pool->compiler, &w->self, &candidate, &verdict, NULL, &error);
+    clv_status status = compiler->compile(compiler, &w->self, &candidate, &verdict, NULL, &error);
     clv_arena_rewind(w->self.arena, mark);
 
     uv_mutex_lock(&pool->lock);
@@ -102,6 +108,13 @@ static void offer(clv_pool *pool, const clv_assignment *candidate)
     *item_at(pool, pool->offered++) = (item){ .candidate = *candidate };
 }
 
+static clv_status pass_failure(const clv_pool *pool, clv_error *err)
+{
+    if (err)
+        *err = pool->error;
+    return pool->status;
+}
+
 static void wait_for(clv_pool *pool, int64_t k)
 {
     while (!item_at(pool, k)->is_done) {
@@ -110,6 +123,24 @@ static void wait_for(clv_pool *pool, int64_t k)
         else
             uv_cond_wait(&pool->done, &pool->lock);
     }
+}
+
+/* The verdict of the oldest. */
+static clv_status take_oldest(clv_pool *pool, clv_verdict *ret, clv_error *err)
+{
+    assert(pool->taken < pool->offered);
+    wait_for(pool, pool->taken);
+    if (pool->failed_at == pool->taken)
+        return pass_failure(pool, err);
+    *ret = item_at(pool, pool->taken++)->verdict;
+    return CLV_OK;
+}
+
+static clv_status take_first(clv_pool *pool, clv_error *err)
+{
+    while (pool->taken < n_first(pool))
+        CLV_TRY(take_oldest(pool, &pool->options.first->verdicts[pool->taken], err));
+    return CLV_OK;
 }
 
 /* Forgets what was offered from number k on. */
@@ -131,11 +162,12 @@ static void drop_from(clv_pool *pool, int64_t k)
         pool->failed_at = NO_FAILURE;
 }
 
-static clv_status pass_failure(const clv_pool *pool, clv_error *err)
+clv_status clv_pool_finish_first(clv_pool *pool, clv_error *err)
 {
-    if (err)
-        *err = pool->error;
-    return pool->status;
+    uv_mutex_lock(&pool->lock);
+    clv_status status = take_first(pool, err);
+    uv_mutex_unlock(&pool->lock);
+    return status;
 }
 
 /* -- the judge -- */
@@ -160,6 +192,7 @@ static clv_status judge(void *ctx, const clv_assignment *assignments, int32_t n,
                         clv_verdict *verdicts, clv_error *err)
 {
     clv_pool *pool = ctx;
+    CLV_TRY(clv_pool_finish_first(pool, err));
     assert(n >= 0 && pool->taken == pool->offered);
     CLV_TRY(make_room(pool, n, err));
     uv_mutex_lock(&pool->lock);
@@ -191,14 +224,10 @@ static clv_status start(void *ctx, const clv_assignment *candidate, clv_error *e
 static clv_status take(void *ctx, clv_verdict *verdict, clv_error *err)
 {
     clv_pool *pool = ctx;
-    clv_status status = CLV_OK;
     uv_mutex_lock(&pool->lock);
-    assert(pool->taken < pool->offered);
-    wait_for(pool, pool->taken);
-    if (pool->failed_at == pool->taken)
-        status = pass_failure(pool, err);
-    else
-        *verdict = item_at(pool, pool->taken++)->verdict;
+    clv_status status = take_first(pool, err);
+    if (status == CLV_OK)
+        status = take_oldest(pool, verdict, err);
     uv_mutex_unlock(&pool->lock);
     return status;
 }
@@ -207,7 +236,8 @@ static void drop(void *ctx, int32_t n_kept)
 {
     clv_pool *pool = ctx;
     uv_mutex_lock(&pool->lock);
-    drop_from(pool, pool->taken + n_kept);
+    int64_t oldest = pool->taken > n_first(pool) ? pool->taken : n_first(pool);
+    drop_from(pool, oldest + n_kept);
     uv_mutex_unlock(&pool->lock);
 }
 
@@ -219,6 +249,7 @@ clv_partition_judge clv_pool_judge(clv_pool *pool)
                                   .drop = drop,
                                   .ctx = pool,
                                   .batch = pool->options.batch,
+                                  .n_before = n_first(pool),
                                   .lookahead = pool->options.lookahead,
                                   .live_bytes = pool->compiler->live_bytes,
                                   .held_bytes = pool->compiler->held_bytes,
@@ -241,6 +272,7 @@ static bool make_workers(clv_pool *pool)
     }
     pool->room = pool->options.batch > pool->options.lookahead ? pool->options.batch
                                                                : pool->options.lookahead;
+    pool->room += n_first(pool);
     pool->ring = CLV_NEW_ARRAY(pool->arena, item, pool->room);
     return pool->workers && pool->ring;
 }
@@ -301,6 +333,8 @@ clv_status clv_pool_open(clv_compiler *compiler, const clv_pool_options *options
         free_memory(pool);
         return clv_fail(err, CLV_EINTERNAL, "the system has no lock left for the pool");
     }
+    for (int32_t k = 0; k < n_first(pool); k++)
+        offer(pool, &options->first->candidates[k]);
     start_threads(pool);
     *ret = pool;
     return CLV_OK;

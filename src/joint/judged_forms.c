@@ -95,7 +95,7 @@ static clv_status emit(void *ctx, const clv_assignment *candidate, const char *f
     return clv_candidate_write(f->req, &one, folder, arena, err);
 }
 
-static clv_status judge(finalists *f, clv_error *err)
+static clv_status open_compiler(finalists *f, clv_error *err)
 {
     const clv_joint *j = f->j;
     const clv_emitter emitter = { emit, f };
@@ -104,15 +104,36 @@ static clv_status judge(finalists *f, clv_error *err)
                                     .costs = j->analysis->costs,
                                     .units = j->analysis->units,
                                     .cluster = j->cluster };
-    clv_pool *pool;
     CLV_TRY(clv_external_judge_open(f->req, &workload, &emitter, &f->compiler, err));
     f->compiler->microbatches = f->req->microbatches;
-    const clv_pool_options options = { clv_request_jobs(j->req), f->n, 0 };
-    CLV_TRY(clv_pool_open(f->compiler, &options, j->req->alloc, &pool, err));
-    clv_partition_judge all = clv_pool_judge(pool);
-    clv_status status = all.judge(all.ctx, f->assignments, f->n, f->verdicts, err);
+    return CLV_OK;
+}
+
+/* By workers of their own. */
+static clv_status judge_alone(const finalists *f, const clv_pool_first *all, clv_error *err)
+{
+    clv_pool *pool;
+    const clv_pool_options options = { clv_request_jobs(f->req), 1, 0, all };
+    CLV_TRY(clv_pool_open(f->compiler, &options, f->req->alloc, &pool, err));
+    clv_status status = clv_pool_finish_first(pool, err);
     clv_pool_close(pool);
     return status;
+}
+
+/* Beside stages of whole operators, by their own search, which asks the compiler, with what is left
+ * of the candidates. *ret: NULL where those are not asked for, or nothing is left. */
+static clv_status judge(finalists *f, clv_plan **ret, clv_error *err)
+{
+    const clv_joint *j = f->j;
+    const clv_pool_first all = { f->compiler, f->assignments, f->n, f->verdicts };
+    clv_request req = *f->req;
+    *ret = NULL;
+    if (!j->whole || req.copies > 1 || clv_joint_time_is_up(j) ||
+        (req.search.max_judged > 0 && req.search.max_judged <= f->n))
+        return judge_alone(f, &all, err);
+    if (req.search.max_judged > 0)
+        req.search.max_judged -= f->n;
+    return clv_stages_plan_after(&req, j->analysis, &all, j->arena, ret, err);
 }
 
 /* -- what it says -- */
@@ -176,20 +197,9 @@ static clv_status take(finalists *f, clv_error *err)
     return CLV_OK;
 }
 
-/* -- stages of whole operators -- */
-
-/* By their own search, which asks the compiler, with what is left of the candidates. */
-static clv_status search_whole_operators(clv_joint *j, const clv_request *asked, clv_error *err)
+static clv_status take_whole_operators(clv_joint *j, clv_plan *plan, clv_error *err)
 {
     const clv_joint_form form = { .groups = 1 };
-    clv_request req = *asked;
-    clv_plan *plan;
-    if (!j->whole || j->req->copies > 1 || clv_joint_time_is_up(j) ||
-        (req.search.max_judged > 0 && req.search.max_judged <= j->n_judged))
-        return CLV_OK;
-    if (req.search.max_judged > 0)
-        req.search.max_judged -= j->n_judged;
-    CLV_TRY(clv_stages_plan(&req, j->analysis, j->arena, &plan, err));
     j->n_judged += plan->n_judged;
     j->n_fitting += plan->n_fitting;
     clv_joint_found found = { .form = form, .facts = clv_joint_facts(j, 1, 1, plan) };
@@ -205,10 +215,12 @@ static clv_status search_whole_operators(clv_joint *j, const clv_request *asked,
 
 static clv_status judge_and_take(finalists *f, clv_error *err)
 {
-    if (f->n == 0)
-        return CLV_OK;
-    CLV_TRY(judge(f, err));
-    return take(f, err);
+    clv_plan *whole;
+    CLV_TRY(open_compiler(f, err));
+    CLV_TRY(judge(f, &whole, err));
+    if (f->n > 0)
+        CLV_TRY(take(f, err));
+    return whole ? take_whole_operators(f->j, whole, err) : CLV_OK;
 }
 
 clv_status clv_joint_judge_forms(clv_joint *j, const clv_request *req, clv_plan_maker make,
@@ -219,5 +231,5 @@ clv_status clv_joint_judge_forms(clv_joint *j, const clv_request *req, clv_plan_
     CLV_TRY(make_plans(&f, make, err));
     clv_status status = judge_and_take(&f, err);
     clv_compiler_close(f.compiler);
-    return status == CLV_OK ? search_whole_operators(j, req, err) : status;
+    return status;
 }

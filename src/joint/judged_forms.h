@@ -2,7 +2,8 @@
  *
  * A compiler that takes seconds for a candidate cannot be asked in a search over strategies. So
  * forms are searched by Cleave's own times, and the compiler judges the best plan of each, copies
- * and shards as they are; of stages of whole operators, it judges those that their search asks for.
+ * and shards as they are. Of stages of whole operators it judges those that their search asks for,
+ * which runs beside: no worker is idle because the last of the forms still compiles.
  */
 #ifndef CLV_JOINT_JUDGED_FORMS_H
 #define CLV_JOINT_JUDGED_FORMS_H

@@ -97,6 +97,7 @@ typedef struct {
     int32_t lookahead; /* 0: the three may be NULL; never depends on the number of threads either */
     void *ctx;
     int32_t batch; /* how many are worth giving at once; never depends on the number of threads */
+    int32_t n_before; /* of somebody else, begun before all of these: part of the first batch */
     /* n_units: whatever the assignment, at least so many bytes besides weights are in use at once
      * on the device of a unit. NULL: not known. */
     const int64_t *live_bytes;

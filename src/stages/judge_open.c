@@ -33,9 +33,17 @@ clv_status clv_stage_judge_open(clv_stage_search *s, clv_error *err)
         CLV_TRY(clv_external_judge_open(req, &s->workload, &emitter, &s->compiler, err));
     else
         CLV_TRY(clv_builtin_open(&s->workload, jobs, req->alloc, &s->compiler, err));
-    clv_pool_options options = { jobs, JUDGE_BATCH, req->compiler ? LOOKAHEAD : 0 };
+    clv_pool_options options = { jobs, JUDGE_BATCH, req->compiler ? LOOKAHEAD : 0, s->first };
     CLV_TRY(clv_pool_open(s->compiler, &options, req->alloc, &s->pool, err));
     s->judge = clv_pool_judge(s->pool);
     clv_microbatches_begin(s);
+    return CLV_OK;
+}
+
+clv_status clv_stage_judge_finish_first(clv_stage_search *s, clv_error *err)
+{
+    if (s->first)
+        CLV_TRY(clv_pool_finish_first(s->pool, err));
+    s->first = NULL;
     return CLV_OK;
 }

@@ -9,4 +9,8 @@
  * as many micro-batches as the request asks for. clv_stage_search_close() closes them. */
 clv_status clv_stage_judge_open(clv_stage_search *s, clv_error *err);
 
+/* Waits until what s->first names is judged, and forgets it: another pool does not begin it again.
+ */
+clv_status clv_stage_judge_finish_first(clv_stage_search *s, clv_error *err);
+
 #endif

@@ -124,6 +124,7 @@ clv_status clv_stage_search_run(clv_stage_search *s, const clv_partition_options
     if (!ret->rules_unmet || s->by_ops || s->problem->n_units == s->req->model->main->n_ops)
         return CLV_OK;
     int32_t devices = s->cluster->n_devices;
+    CLV_TRY(clv_stage_judge_finish_first(s, err));
     clv_stage_search_close(s);
     s->by_ops = true;
     CLV_TRY(clv_stage_search_open(s, devices, s->memory_bytes, err));

@@ -29,6 +29,7 @@ typedef struct {
     clv_workload workload;
     clv_compiler *compiler;
     clv_pool *pool;
+    const clv_pool_first *first; /* what the pool judges beside; NULL: nothing, or no longer */
     clv_partition_judge judge;
     int32_t microbatches; /* in flight at most: memory is judged so; 0: not chosen yet */
     clv_micro_reason why_microbatches;

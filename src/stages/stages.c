@@ -1,6 +1,7 @@
 #include "stages/stages.h"
 
 #include "stages/finish.h"
+#include "stages/judge_open.h"
 #include "stages/latency_limit.h"
 #include "stages/manual.h"
 #include "stages/microbatches.h"
@@ -23,6 +24,7 @@ static clv_status plan_with(clv_stage_search *s, clv_plan **ret, clv_error *err)
     CLV_TRY(clv_stage_search_open(s, req->devices, req->memory_bytes, err));
     /* problem -> assignment */
     CLV_TRY(clv_microbatches_find(s, &options, find_plan, &result, err));
+    CLV_TRY(clv_stage_judge_finish_first(s, err));
     CLV_TRY(clv_stage_limit_latency(s, &options, &result, err));
     if (result.rules_unmet)
         CLV_TRY(clv_relax_conflict(s, &options, result.proven, &result, err));
@@ -35,13 +37,22 @@ static clv_status plan_with(clv_stage_search *s, clv_plan **ret, clv_error *err)
     return CLV_OK;
 }
 
-clv_status clv_stages_plan(const clv_request *req, const clv_analysis *analysis, clv_arena *arena,
-                           clv_plan **ret, clv_error *err)
+clv_status clv_stages_plan_after(const clv_request *req, const clv_analysis *analysis,
+                                 const clv_pool_first *first, clv_arena *arena, clv_plan **ret,
+                                 clv_error *err)
 {
-    clv_stage_search s = {
-        .req = req, .arena = arena, .analysis = *analysis, .plain_units = analysis->units
-    };
+    clv_stage_search s = { .req = req,
+                           .arena = arena,
+                           .analysis = *analysis,
+                           .plain_units = analysis->units,
+                           .first = first };
     clv_status status = plan_with(&s, ret, err);
     clv_stage_search_close(&s);
     return status;
+}
+
+clv_status clv_stages_plan(const clv_request *req, const clv_analysis *analysis, clv_arena *arena,
+                           clv_plan **ret, clv_error *err)
+{
+    return clv_stages_plan_after(req, analysis, NULL, arena, ret, err);
 }

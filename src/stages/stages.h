@@ -8,6 +8,7 @@
 #ifndef CLV_STAGES_STAGES_H
 #define CLV_STAGES_STAGES_H
 
+#include "compile/pool.h"
 #include "plan/plan.h"
 #include "request/analysis.h"
 #include "request/request.h"
@@ -16,5 +17,10 @@
  * and what would fit. It lives in the arena, beside analysis and model. */
 clv_status clv_stages_plan(const clv_request *req, const clv_analysis *analysis, clv_arena *arena,
                            clv_plan **ret, clv_error *err);
+
+/* The same, and what comes first is judged by the same workers, beside the search. */
+clv_status clv_stages_plan_after(const clv_request *req, const clv_analysis *analysis,
+                                 const clv_pool_first *first, clv_arena *arena, clv_plan **ret,
+                                 clv_error *err);
 
 #endif

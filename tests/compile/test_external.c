@@ -533,7 +533,8 @@ Test(external, works_in_several_workers_at_once)
     for (int k = 0; k < 12; k++)
         candidates[k] = (clv_assignment){ (int32_t[]){ 0 }, 0, NULL };
     cr_assert_eq(clv_external_open(&t->workload, &o, NULL, &c, NULL), CLV_OK);
-    cr_assert_eq(clv_pool_open(c, &(clv_pool_options){ 4, 4, 0 }, NULL, &pool, NULL), CLV_OK);
+    cr_assert_eq(clv_pool_open(c, &(clv_pool_options){ .jobs = 4, .batch = 4 }, NULL, &pool, NULL),
+                 CLV_OK);
     clv_partition_judge judge = clv_pool_judge(pool);
 
     cr_assert_eq(judge.judge(judge.ctx, candidates, 12, verdicts, NULL), CLV_OK);

@@ -42,8 +42,9 @@ static void judge_all(batch *b, int32_t jobs, clv_verdict *verdicts)
     clv_compiler *compiler = NULL;
     clv_pool *pool = NULL;
     cr_assert_eq(clv_builtin_open(&b->t.workload, jobs, NULL, &compiler, NULL), CLV_OK);
-    cr_assert_eq(clv_pool_open(compiler, &(clv_pool_options){ jobs, 8, 0 }, NULL, &pool, NULL),
-                 CLV_OK);
+    cr_assert_eq(
+        clv_pool_open(compiler, &(clv_pool_options){ .jobs = jobs, .batch = 8 }, NULL, &pool, NULL),
+        CLV_OK);
     clv_partition_judge judge = clv_pool_judge(pool);
     cr_assert_eq(judge.batch, 8);
     for (int32_t k = 0; k < N_CANDIDATES; k += 20)
@@ -102,7 +103,8 @@ static clv_status probe_compile(clv_compiler *self, const clv_compile_worker *wo
 
 static clv_status open_pool(probe *p, int32_t jobs, int32_t lookahead, clv_pool **ret)
 {
-    return clv_pool_open(&p->base, &(clv_pool_options){ jobs, 4, lookahead }, NULL, ret, NULL);
+    return clv_pool_open(&p->base, &(clv_pool_options){ jobs, 4, lookahead, NULL }, NULL, ret,
+                         NULL);
 }
 
 /* covers: B.029 */
@@ -221,7 +223,8 @@ Test(pool, survives_running_out_of_memory_anywhere, .timeout = 60)
         clv_alloc alloc = { counted, &left };
         probe p = { .base = { .name = "probe", .compile = probe_compile } };
         clv_pool *pool = NULL;
-        s = clv_pool_open(&p.base, &(clv_pool_options){ 3, 4, 0 }, &alloc, &pool, NULL);
+        s = clv_pool_open(&p.base, &(clv_pool_options){ .jobs = 3, .batch = 4 }, &alloc, &pool,
+                          NULL);
         cr_assert(s == CLV_OK ? pool != NULL : s == CLV_ENOMEM && !pool);
         if (s == CLV_OK && atomic_load(&left) > 0) {
             atomic_store(&left, 1000000);
@@ -279,8 +282,9 @@ static clv_pool *open_line(line *l, int32_t jobs, clv_partition_judge *judge)
 {
     clv_pool *pool = NULL;
     l->base = (clv_compiler){ .name = "line", .compile = line_compile };
-    cr_assert_eq(clv_pool_open(&l->base, &(clv_pool_options){ jobs, 4, 8 }, NULL, &pool, NULL),
-                 CLV_OK);
+    cr_assert_eq(
+        clv_pool_open(&l->base, &(clv_pool_options){ jobs, 4, 8, NULL }, NULL, &pool, NULL),
+        CLV_OK);
     *judge = clv_pool_judge(pool);
     cr_assert_eq(judge->lookahead, 8);
     return pool;
@@ -397,5 +401,90 @@ Test(pool, ends_what_is_dropped_and_keeps_the_oldest, .timeout = 60)
         start(&judge, 30, 32);
         clv_pool_close(pool);
         cr_assert_eq(atomic_load(&l.inside), 0, "closing drops");
+    }
+}
+
+/* -- candidates of another compiler before those of the judge -- */
+
+static clv_pool *open_line_after(line *l, line *before, const clv_pool_first *first, int32_t jobs,
+                                 int32_t lookahead, clv_partition_judge *judge)
+{
+    clv_pool *pool = NULL;
+    l->base = before->base = (clv_compiler){ .name = "line", .compile = line_compile };
+    const clv_pool_options options = { jobs, 4, lookahead, first };
+    cr_assert_eq(clv_pool_open(&l->base, &options, NULL, &pool, NULL), CLV_OK);
+    *judge = clv_pool_judge(pool);
+    cr_assert_eq(judge->n_before, 3);
+    return pool;
+}
+
+static const clv_assignment three[3] = { { NULL, 101, NULL },
+                                         { NULL, 102, NULL },
+                                         { NULL, 103, NULL } };
+
+/* The judge's 1 ends when all seven have begun: nothing waits for the last of the first ones. */
+Test(pool, judges_what_comes_first_beside_what_is_asked, .timeout = 60)
+{
+    static const int32_t jobs[] = { 1, 2, 4, 16 };
+    for (int j = 0; j < 4; j++) {
+        line l = { .waits = 1, .for_begun = jobs[j] >= 4 ? 4 : 1 }, before = { .delays = 3 };
+        clv_verdict firsts[3] = { { 0 } }, v;
+        const clv_pool_first first = { &before.base, three, 3, firsts };
+        clv_partition_judge judge;
+        clv_pool *pool = open_line_after(&l, &before, &first, jobs[j], 8, &judge);
+        start(&judge, 1, 8); /* as many as the lookahead says, besides the first ones */
+        judge.drop(judge.ctx, 4);
+        for (int k = 1; k <= 4; k++) {
+            cr_assert_eq(judge.take(judge.ctx, &v, NULL), CLV_OK);
+            cr_assert_eq(v.latency_ns, k, "%d workers", jobs[j]);
+        }
+        cr_assert_eq(clv_pool_finish_first(pool, NULL), CLV_OK);
+        for (int k = 0; k < 3; k++)
+            cr_assert_eq(firsts[k].latency_ns, 101 + k);
+        cr_assert_eq(atomic_load(&before.begun), 3, "by their own compiler, once");
+        clv_pool_close(pool);
+    }
+}
+
+Test(pool, judges_what_comes_first_before_a_batch_and_alone, .timeout = 60)
+{
+    static const int32_t jobs[] = { 1, 3 };
+    for (int j = 0; j < 4; j++) {
+        line l = { .delays = 5 }, before = { .delays = 3 };
+        clv_verdict firsts[3] = { { 0 } }, v[10];
+        const clv_pool_first first = { &before.base, three, 3, firsts };
+        clv_assignment asked[10];
+        clv_partition_judge judge;
+        clv_pool *pool = open_line_after(&l, &before, &first, jobs[j % 2], 0, &judge);
+        for (int k = 0; k < 10; k++)
+            asked[k] = (clv_assignment){ NULL, k + 1, NULL };
+        if (j < 2) {
+            cr_assert_eq(judge.judge(judge.ctx, asked, 10, v, NULL), CLV_OK);
+            cr_assert_eq(v[9].latency_ns, 10);
+        } else {
+            cr_assert_eq(clv_pool_finish_first(pool, NULL), CLV_OK);
+        }
+        cr_assert_eq(firsts[2].latency_ns, 103);
+        clv_pool_close(pool);
+    }
+}
+
+Test(pool, reports_what_failed_of_the_first_ones_whoever_asks, .timeout = 60)
+{
+    static const int32_t jobs[] = { 1, 2, 4, 16 };
+    for (int j = 0; j < 4; j++) {
+        line l = { .fails = { 1, 2 } }, before = { .fails = { 102, 103 }, .delays = 3 };
+        clv_verdict firsts[3] = { { 0 } }, v;
+        const clv_pool_first first = { &before.base, three, 3, firsts };
+        clv_partition_judge judge;
+        clv_error err = { 0 };
+        clv_pool *pool = open_line_after(&l, &before, &first, jobs[j], 8, &judge);
+        start(&judge, 1, 2);
+        cr_assert_eq(judge.take(judge.ctx, &v, &err), CLV_EIO);
+        cr_assert_str_eq(err.message, "candidate 102 cannot be judged");
+        judge.drop(judge.ctx, 0);
+        cr_assert_eq(clv_pool_finish_first(pool, &err), CLV_EIO);
+        cr_assert_str_eq(err.message, "candidate 102 cannot be judged");
+        clv_pool_close(pool);
     }
 }

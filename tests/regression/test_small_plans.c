@@ -70,7 +70,9 @@ static void open_judge(small *s)
     cr_assert_eq(clv_builtin_open(&s->t->workload, 1, NULL, &s->compiler, NULL), CLV_OK);
     c = s->compiler;
     c->microbatches = n > 0 ? n : CLV_MICRO_FULL;
-    cr_assert_eq(clv_pool_open(c, &(clv_pool_options){ 1, 8, 0 }, NULL, &s->pool, NULL), CLV_OK);
+    cr_assert_eq(
+        clv_pool_open(c, &(clv_pool_options){ .jobs = 1, .batch = 8 }, NULL, &s->pool, NULL),
+        CLV_OK);
     s->judge = clv_pool_judge(s->pool);
     s->judge.live_bytes = n == 1 ? c->live_bytes : c->piped_live_bytes;
     s->judge.held_bytes = n == 1 ? c->held_bytes : c->piped_held_bytes;
