@@ -459,7 +459,7 @@ static void lift_layer(const clv_pre_layer *l, int32_t *choice_of)
                 choice_of[l->place[v]] =
                     l->map[l->at[v] + (to < 0 ? 0 : choice_of[l->place_new[to]])];
         }
-    for (int32_t i = 0; i < l->n_gone; i++) {
+    for (int32_t i = l->n_gone - 1; i >= 0; i--) {
         const clv_pre_eliminated *x = &l->gone[i];
         int32_t a = x->a < 0 ? 0 : choice_of[l->place[x->a]];
         int32_t b = x->b < 0 ? 0 : choice_of[l->place[x->b]];

@@ -74,7 +74,7 @@ struct clv_pre_layer {
     const int32_t *place;
     int32_t *place_new;
     int32_t n_gone;
-    const clv_pre_eliminated *gone; /* their neighbours are not gone */
+    const clv_pre_eliminated *gone; /* before their neighbours, where those are too */
 };
 
 /* A sum of costs in which never stays never. *big: the sum reached never without one. */

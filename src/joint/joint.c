@@ -88,6 +88,7 @@ static clv_status plan_whole_operators(clv_joint *j, int32_t groups, bool compar
     if (req.stages > 0 || req.devices > 0)
         req.devices = group->n_devices;
     req.terse = true;
+    req.backward = j->untrained ? "none" : j->req->backward;
     if (compares)
         req.search.max_judged = COMPARED_PLANS;
     else if (clv_joint_best_fit(j)) /* no slower one is of use; of equals, the simpler */

@@ -23,7 +23,7 @@ clv_status clv_joint_fail_without_stages(const clv_joint *j, int32_t devices, cl
 
 /* Are copies of a plan of use, and does nothing speak against them? A model that is trained is one;
  * rules may name devices, which are those of one plan. */
-static clv_status may_be_copied(const clv_joint *j, bool *ret, clv_error *err)
+static clv_status may_be_copied(clv_joint *j, bool *ret, clv_error *err)
 {
     const clv_request *req = j->req;
     bool *backward_op = NULL;
@@ -35,7 +35,7 @@ static clv_status may_be_copied(const clv_joint *j, bool *ret, clv_error *err)
     if (clv_mesh_rules_name_devices(&j->rules))
         return CLV_OK;
     CLV_TRY(clv_backward_ops(req->model->main, req->backward, j->arena, &backward_op, err));
-    *ret = backward_op == NULL;
+    *ret = j->untrained = backward_op == NULL;
     return CLV_OK;
 }
 

@@ -423,3 +423,102 @@ Test(presolve, says_so_where_memory_ends)
         clv_arena_free(arena);
     }
 }
+
+/* A ladder, as layers of a model with two streams: it goes from its ends, two nodes at a time, and
+ * is longer than there are rounds of all passes. */
+enum { RUNGS = 700, LADDER_CHOICES = 3, LADDER_EDGES = 3 * RUNGS - 2 };
+
+typedef struct {
+    clv_intra_op_problem p;
+    int32_t first_choice[2 * RUNGS + 1], first_span[2 * RUNGS + 1];
+    int64_t cost[2 * RUNGS * LADDER_CHOICES];
+    int32_t first_end[LADDER_EDGES + 1], end[2 * LADDER_EDGES], matrix_of[LADDER_EDGES];
+    int64_t first_entry[LADDER_EDGES + 1];
+    int64_t entry[LADDER_EDGES * LADDER_CHOICES * LADDER_CHOICES];
+} ladder;
+
+/* Edge 3 * i joins rung i, the next two lead from it to the next rung. */
+static void make_ladder(ladder *x)
+{
+    uint64_t rng = 3;
+
+    for (int32_t v = 0; v < 2 * RUNGS; v++)
+        x->first_choice[v + 1] = (v + 1) * LADDER_CHOICES;
+    for (int32_t c = 0; c < 2 * RUNGS * LADDER_CHOICES; c++)
+        x->cost[c] = clv_random_below(&rng, 1000);
+    for (int32_t e = 0; e < LADDER_EDGES; e++) {
+        int32_t v = e / 3 * 2 + (e % 3 == 2);
+
+        x->end[2 * e] = v;
+        x->end[2 * e + 1] = v + (e % 3 ? 2 : 1);
+        x->first_end[e + 1] = 2 * (e + 1);
+        x->matrix_of[e] = e;
+        x->first_entry[e + 1] = (e + 1) * LADDER_CHOICES * LADDER_CHOICES;
+    }
+    for (int32_t i = 0; i < LADDER_EDGES * LADDER_CHOICES * LADDER_CHOICES; i++)
+        x->entry[i] = clv_random_below(&rng, 1000);
+    x->p = (clv_intra_op_problem){ .name = "ladder",
+                                   .n_nodes = 2 * RUNGS,
+                                   .n_edges = LADDER_EDGES,
+                                   .n_matrices = LADDER_EDGES,
+                                   .usage_limit = CLV_INTRA_OP_UNLIMITED,
+                                   .first_choice = x->first_choice,
+                                   .cost = x->cost,
+                                   .first_span = x->first_span,
+                                   .first_end = x->first_end,
+                                   .end = x->end,
+                                   .matrix_of = x->matrix_of,
+                                   .first_entry = x->first_entry,
+                                   .entry = x->entry };
+}
+
+static int64_t edge_cost(const ladder *x, int32_t e, int32_t a, int32_t b)
+{
+    return x->entry[(e * LADDER_CHOICES + a) * LADDER_CHOICES + b];
+}
+
+/* The least cost of all up to each rung, by the choices at it. */
+static int64_t best_of_ladder(const ladder *x)
+{
+    int64_t before[LADDER_CHOICES][LADDER_CHOICES] = { { 0 } }, best = INT64_MAX;
+
+    for (int32_t i = 0; i < RUNGS; i++) {
+        int64_t at[LADDER_CHOICES][LADDER_CHOICES];
+
+        for (int32_t k = 0; k < LADDER_CHOICES * LADDER_CHOICES; k++) {
+            int32_t a = k / LADDER_CHOICES, b = k % LADDER_CHOICES;
+            int64_t least = i ? INT64_MAX : 0;
+
+            for (int32_t j = 0; i && j < LADDER_CHOICES * LADDER_CHOICES; j++) {
+                int32_t c = j / LADDER_CHOICES, d = j % LADDER_CHOICES;
+                int64_t sum =
+                    before[c][d] + edge_cost(x, 3 * i - 2, c, a) + edge_cost(x, 3 * i - 1, d, b);
+
+                least = sum < least ? sum : least;
+            }
+            at[a][b] = least + x->cost[2 * i * LADDER_CHOICES + a] +
+                       x->cost[(2 * i + 1) * LADDER_CHOICES + b] + edge_cost(x, 3 * i, a, b);
+            best = i + 1 == RUNGS && at[a][b] < best ? at[a][b] : best;
+        }
+        memcpy(before, at, sizeof before);
+    }
+    return best;
+}
+
+Test(presolve, takes_a_long_ladder_apart)
+{
+    static ladder x;
+    static int32_t choice[1], whole[2 * RUNGS];
+    clv_arena *arena = clv_arena_new(NULL, 0);
+    clv_presolved *made;
+    char why[200];
+    clv_error err;
+
+    make_ladder(&x);
+    cr_assert_eq(clv_presolve(&x.p, arena, &made, why, &err), CLV_OK);
+    cr_assert_eq(clv_presolve_problem(made)->n_nodes, 0, "nothing is left");
+    clv_presolve_lift(made, choice, whole);
+    cr_assert(clv_presolve_base(made) == best_of_ladder(&x));
+    cr_assert(clv_intra_op_cost(&x.p, whole) == best_of_ladder(&x));
+    clv_arena_free(arena);
+}
