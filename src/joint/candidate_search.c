@@ -136,7 +136,8 @@ static clv_status rank_forms(clv_joint *j, ranked *ret, int32_t *ret_n, clv_erro
 {
     clv_int128 *floors = CLV_NEW_ARRAY(j->arena, clv_int128, j->n_forms);
     j->order = CLV_NEW_ARRAY(j->arena, int32_t, j->n_forms);
-    if (!floors || !j->order)
+    j->floor_ns = CLV_NEW_ARRAY(j->arena, int64_t, j->n_forms);
+    if (!floors || !j->order || !j->floor_ns)
         return clv_fail_nomem(err, "forms of meshes");
     *ret_n = 0;
     CLV_TRY(find_floors(j, floors, err));
@@ -148,8 +149,11 @@ static clv_status rank_forms(clv_joint *j, ranked *ret, int32_t *ret_n, clv_erro
                           .floor = floors[i],
                           .floor_ns = clv_joint_of_all(j, j->forms[i].groups, floors[i]) };
     qsort(ret, (size_t)*ret_n, sizeof *ret, compare_floors);
-    for (int32_t i = 0; i < *ret_n; i++)
-        j->order[j->n_order++] = ret[i].place;
+    j->n_order = *ret_n;
+    for (int32_t i = 0; i < *ret_n; i++) {
+        j->order[i] = ret[i].place;
+        j->floor_ns[i] = ret[i].floor_ns;
+    }
     return CLV_OK;
 }
 

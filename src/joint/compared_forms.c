@@ -1,6 +1,7 @@
 #include "joint/compared_forms.h"
 
 #include "joint/candidate_search.h"
+#include "joint/choice.h"
 
 /* A lean plan is tried where a device holds so much of what it can, and all together so many times
  * the weights. */
@@ -59,10 +60,10 @@ static bool is_found_for(const clv_joint *j, int32_t groups)
     return any;
 }
 
-/* Where the best plan holds much more than it must: its mesh once more, lean. */
+/* Where the plan that would be taken holds much more than it must: its mesh once more, lean. */
 static void pick_lean(const clv_joint *j, picked_forms *picked)
 {
-    const clv_joint_found *best = clv_joint_best_fit(j);
+    const clv_joint_found *best = clv_joint_choose(j);
     int32_t each = best->facts.devices / clv_joint_copies(j, best->form.groups);
     double peak = (double)best->facts.peak_bytes;
     double room = (double)clv_device_capacity(clv_device_kind_of(j->cluster, j->levels.order[0]));
@@ -72,6 +73,20 @@ static void pick_lean(const clv_joint *j, picked_forms *picked)
         return;
     picked->at[picked->n] = best->form;
     picked->at[picked->n++].lean = true;
+}
+
+/* Of the forms like one in the order that promise as much, but for what a plan has to be worth: the
+ * one with fewest axes. */
+static const clv_joint_form *simplest(const clv_joint *j, int32_t at)
+{
+    const clv_joint_form *best = &j->forms[j->order[at]];
+    int64_t within = j->floor_ns[at] + (int64_t)(j->req->worth * (double)j->floor_ns[at]);
+    for (int32_t i = at + 1; i < j->n_order && j->floor_ns[i] <= within; i++) {
+        const clv_joint_form *form = &j->forms[j->order[i]];
+        if (is_like(j, form, &j->forms[j->order[at]]) && form->mesh.n_axes < best->mesh.n_axes)
+            best = form;
+    }
+    return best;
 }
 
 /* The most promising form with a group of each size. */
@@ -84,7 +99,7 @@ static void pick_fewer_devices(const clv_joint *j, picked_forms *picked)
         while (i < j->n_order && j->forms[j->order[i]].groups != groups)
             i++;
         if (i < j->n_order)
-            picked->at[picked->n++] = j->forms[j->order[i]];
+            picked->at[picked->n++] = *simplest(j, i);
     }
 }
 
@@ -97,7 +112,7 @@ static void pick_others(const clv_joint *j, picked_forms *picked)
         bool uses_all = form->groups == clv_joint_copies(j, form->groups);
         if (!uses_all || clv_joint_has_outline(j, form) || is_picked(j, picked, form))
             continue;
-        picked->at[picked->n++] = *form;
+        picked->at[picked->n++] = *simplest(j, i);
         n++;
     }
 }

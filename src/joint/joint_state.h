@@ -75,7 +75,8 @@ typedef struct {
     const clv_shard_path *path;          /* the longest way through the model */
     clv_joint_form *forms;               /* with meshes: those to be tried, in order */
     int32_t n_forms, cap_forms;
-    int32_t *order; /* of those that can be searched, the most promising first, */
+    int32_t *order;    /* of those that can be searched, the most promising first, */
+    int64_t *floor_ns; /* and what no plan of each is below, of all copies */
     int32_t n_order;
     const int32_t *groups; /* numbers of them to be tried, the smallest first */
     int32_t n_groups;

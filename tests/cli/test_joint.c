@@ -297,6 +297,16 @@ Test(joint, there_are_as_many_stages_as_are_asked_for)
     }
 }
 
+/* Meshes of one and of two axes promise the same for eight devices. */
+Test(joint, forms_for_comparison_are_of_few_axes)
+{
+    expect_shown("--cluster dgx-h100 --devices 8 --bind "
+                 "batch_size=8,sequence_length=1,past_sequence_length=2047 " TEST_SOURCE_DIR
+                 "/tests/data/models/llama_gqa_decode.dyn.onnx",
+                 "print([a['options'] for a in p['choice']['alternatives'] if a['form'] == 'DP8'])",
+                 "['--mesh 8']\n");
+}
+
 /* Milliseconds between runs; infinite: nothing fits. */
 static double between_runs(const char *memory, const char *form)
 {
