@@ -60,16 +60,16 @@ static bool is_found_for(const clv_joint *j, int32_t groups)
     return any;
 }
 
-/* Where the plan that would be taken holds much more than it must: its mesh once more, lean. */
+/* Where the plan that would be taken holds much more than it must: its mesh once more, lean. Fewer
+ * copies of a plan stand for that where it is copied. */
 static void pick_lean(const clv_joint *j, picked_forms *picked)
 {
     const clv_joint_found *best = clv_joint_choose(j);
-    int32_t each = best->facts.devices / clv_joint_copies(j, best->form.groups);
     double peak = (double)best->facts.peak_bytes;
     double room = (double)clv_device_capacity(clv_device_kind_of(j->cluster, j->levels.order[0]));
     double weights = (double)j->analysis->costs->total.weight_bytes;
-    if (best->form.mesh.n_axes == 0 || peak < FULL_PART * room ||
-        peak * each < HEAVY_TIMES * weights)
+    if (best->form.mesh.n_axes == 0 || clv_joint_copies(j, best->form.groups) > 1 ||
+        peak < FULL_PART * room || peak * best->facts.devices < HEAVY_TIMES * weights)
         return;
     picked->at[picked->n] = best->form;
     picked->at[picked->n++].lean = true;
