@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "solver/intra_op/presolve_pack_sums.h"
 
 /* Additions for one node, and entries of the edge it leaves behind over those of the edges it
@@ -363,13 +364,6 @@ static int compare_pairs(const void *a, const void *b)
     return (x->end[i] > y->end[i]) - (x->end[i] < y->end[i]);
 }
 
-static int compare_nodes(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* n edges made between one pair of nodes, and the one that is there, become one or none, as in
  * packing. */
 static bool merge(elimination *s, const pair *made, int32_t n)
@@ -420,22 +414,6 @@ static bool merge_all(elimination *s)
     return true;
 }
 
-/* The least cost of a node goes to the base. */
-static void move_least_to_base(elimination *s, int32_t v)
-{
-    int64_t *c = s->cost + s->p->first_choice[v], least = CLV_INTRA_OP_NEVER;
-    int32_t n = clv_intra_op_n_choices(s->p, v);
-
-    for (int32_t i = 0; i < n; i++)
-        least = c[i] < least ? c[i] : least;
-    if (least == CLV_INTRA_OP_NEVER)
-        return;
-    s->base += least;
-    for (int32_t i = 0; i < n; i++)
-        if (c[i] < CLV_INTRA_OP_NEVER)
-            c[i] -= least;
-}
-
 /* Those on the list that may go at once do, and those that they touched are the next list. */
 static bool run_round(elimination *s, bool *fresh)
 {
@@ -449,11 +427,12 @@ static bool run_round(elimination *s, bool *fresh)
     for (int32_t i = 0; i < s->n_touched; i++) {
         int32_t v = s->touched[i];
 
-        move_least_to_base(s, v);
+        s->base +=
+            clv_pre_take_least(s->cost + s->p->first_choice[v], clv_intra_op_n_choices(s->p, v));
         s->stays[v] = false;
         fresh[v] = true;
     }
-    qsort(s->touched, (size_t)s->n_touched, sizeof *s->touched, compare_nodes);
+    qsort(s->touched, (size_t)s->n_touched, sizeof *s->touched, clv_compare_int32);
     s->list = s->touched;
     s->n_list = s->n_touched;
     s->touched = list;

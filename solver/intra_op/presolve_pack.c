@@ -63,19 +63,9 @@ static void move_least_to_base(clv_packing *k)
 {
     const clv_intra_op_problem *q = &k->w->p;
 
-    for (int32_t v = 0; v < q->n_nodes; v++) {
-        int64_t *c = k->cost + q->first_choice[v], least = CLV_INTRA_OP_NEVER;
-        int32_t n = clv_intra_op_n_choices(q, v);
-
-        for (int32_t i = 0; i < n; i++)
-            least = c[i] < least ? c[i] : least;
-        if (least == CLV_INTRA_OP_NEVER)
-            continue;
-        k->w->base += least;
-        for (int32_t i = 0; i < n; i++)
-            if (c[i] < CLV_INTRA_OP_NEVER)
-                c[i] -= least;
-    }
+    for (int32_t v = 0; v < q->n_nodes; v++)
+        k->w->base +=
+            clv_pre_take_least(k->cost + q->first_choice[v], clv_intra_op_n_choices(q, v));
 }
 
 /* v keeps its first choices: those left are in order. */

@@ -87,6 +87,21 @@ static inline int64_t clv_pre_add(int64_t a, int64_t b, bool *big)
     return a + b;
 }
 
+/* Takes the least of the costs of n choices out of them, for the base; 0: all are never. */
+static inline int64_t clv_pre_take_least(int64_t *cost, int32_t n)
+{
+    int64_t least = CLV_INTRA_OP_NEVER;
+
+    for (int32_t i = 0; i < n; i++)
+        least = cost[i] < least ? cost[i] : least;
+    if (least == CLV_INTRA_OP_NEVER)
+        return 0;
+    for (int32_t i = 0; i < n; i++)
+        if (cost[i] < CLV_INTRA_OP_NEVER)
+            cost[i] -= least;
+    return least;
+}
+
 /* A fold that changes nothing; rows_keep NULL. */
 clv_status clv_pre_fold_new(const clv_pre_problem *w, clv_arena *arena, clv_pre_fold *ret,
                             clv_error *err);

@@ -41,8 +41,9 @@ clv_status clv_plans_look_ahead(clv_search_state *s, clv_error *err);
  * on wherever one says that another plan is the best, or measured other times. Meanwhile neighbours
  * of the best plan fill up what is under way to a batch, so that compilers stay busy. After
  * CLV_SEARCH_PATIENCE verdicts without a better plan nothing but those is offered; it ends when all
- * else is judged and the number of verdicts is one of whole batches: at 2, 4 or 8 jobs the last of
- * a batch take no more time, as they run beside the others. What is under way then is withdrawn. */
+ * else is judged and the number of verdicts, with what began before, is one of whole batches: at 2,
+ * 4 or 8 jobs the last of a batch take no more time, as they run beside the others. What is under
+ * way then is withdrawn. */
 clv_status clv_plans_follow_verdicts(clv_search_state *s, clv_error *err);
 
 /* Cuts by the times that were measured meanwhile. */

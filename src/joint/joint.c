@@ -88,7 +88,7 @@ static clv_status plan_whole_operators(clv_joint *j, int32_t groups, bool compar
     if (req.stages > 0 || req.devices > 0)
         req.devices = group->n_devices;
     req.terse = true;
-    req.backward = j->untrained ? "none" : j->req->backward;
+    req.backward = j->backward;
     if (compares)
         req.search.max_judged = COMPARED_PLANS;
     else if (clv_joint_best_fit(j)) /* no slower one is of use; of equals, the simpler */
@@ -227,6 +227,7 @@ static clv_status search(clv_joint *j, bool *ret_whole, clv_error *err)
     const clv_request *req = j->req;
     int32_t n = req->devices ? req->devices : req->cluster->n_devices;
     *ret_whole = false;
+    j->backward = req->backward;
     if (req->sharding_nodes)
         return clv_fail(err, CLV_EUSAGE, "sharding nodes are given: %s a search",
                         j->asked ? "a mesh needs" : "copies of a plan need");

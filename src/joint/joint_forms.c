@@ -35,7 +35,9 @@ static clv_status may_be_copied(clv_joint *j, bool *ret, clv_error *err)
     if (clv_mesh_rules_name_devices(&j->rules))
         return CLV_OK;
     CLV_TRY(clv_backward_ops(req->model->main, req->backward, j->arena, &backward_op, err));
-    *ret = j->untrained = backward_op == NULL;
+    *ret = backward_op == NULL;
+    if (*ret)
+        j->backward = "none"; /* so that no cut looks once more */
     return CLV_OK;
 }
 

@@ -67,7 +67,7 @@ typedef struct {
     clv_link_levels levels;
     clv_backend_limits limits; /* of who is to run the plan */
     clv_factors *factors;      /* by operator; NULL: they stay whole */
-    bool untrained;            /* no operator is of a backward pass; false: nobody has looked */
+    const char *backward;      /* as in clv_request; "none" as well where that was found */
     const clv_op_info *random; /* draws other numbers on each device of a mesh; NULL: none does */
     clv_op_classes classes;
     clv_role_ops role_ops;

@@ -309,7 +309,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     req.memory_bytes = 0;                  /* the cluster has it */
     req.max_latency_ns = clv_joint_max_latency_ns(j);
     req.terse = true;
-    req.backward = j->untrained ? "none" : j->req->backward;
+    req.backward = j->backward;
     req.jobs = c->jobs;
     req.search.enough_ns = enough_ns;
     req.no_use_ns = c->remade || no_use_ns == INT64_MAX ? 0 : no_use_ns;
