@@ -324,15 +324,88 @@ clv_status clv_joint_try_forms(clv_joint *j, clv_error *err)
     return exhaust_ranked(j, r, n, err);
 }
 
+/* -- for comparison -- */
+
+/* Candidates with one mesh: what one finds of it is of use to the next. */
+typedef struct {
+    clv_mesh_candidate *at;
+    int32_t n;
+} mesh_run;
+
+static void search_run(void *ctx, int32_t i)
+{
+    mesh_run *run = (mesh_run *)ctx + i;
+    for (int32_t k = 0; k < run->n; k++) {
+        if (k > 0)
+            clv_mesh_candidate_follow(&run->at[k], &run->at[k - 1]);
+        search(run->at, k);
+        if (run->at[k].status != CLV_OK)
+            break;
+    }
+}
+
+/* Takes over what came of them. */
+static clv_status merge_run(clv_joint *j, const mesh_run *run, clv_error *err)
+{
+    clv_status status = CLV_OK;
+    for (int32_t k = 0; k < run->n && status == CLV_OK; k++)
+        status = merge(j, &run->at[k], err);
+    clv_arena_free(run->at[0].arena);
+    return status;
+}
+
+/* More stages have more memory: the strategies that are found first are then the fastest for all.
+ */
+static int by_groups(const void *a, const void *b)
+{
+    const clv_mesh_candidate *x = a, *y = b;
+    int order = x->form.lean - y->form.lean;
+    return order ? order : x->form.groups - y->form.groups;
+}
+
+/* The forms by mesh, in the order in which meshes come first. room: for n candidates. O(n^2). */
+static int32_t part_by_mesh(const clv_joint *j, const clv_joint_form *forms, int32_t n,
+                            clv_mesh_candidate *room, mesh_run *ret)
+{
+    int32_t n_runs = 0;
+    for (int32_t i = 0; i < n; i++) {
+        bool is_first = true;
+        for (int32_t k = 0; k < i && is_first; k++)
+            is_first = !clv_joint_same_mesh(&forms[k], &forms[i]);
+        if (!is_first)
+            continue;
+        mesh_run *run = &ret[n_runs++];
+        *run = (mesh_run){ .at = room };
+        for (int32_t k = i; k < n; k++)
+            if (clv_joint_same_mesh(&forms[k], &forms[i]))
+                run->at[run->n++] =
+                    (clv_mesh_candidate){ .j = j, .form = forms[k], .compares = true };
+        qsort(run->at, (size_t)run->n, sizeof *run->at, by_groups);
+        room += run->n;
+    }
+    return n_runs;
+}
+
 clv_status clv_joint_try_beside(clv_joint *j, const clv_joint_form *forms, int32_t n,
                                 clv_error *err)
 {
-    for (int32_t i = 0; i < n && !clv_joint_time_is_up(j); i += SEARCHES_AT_ONCE) {
-        clv_mesh_candidate c[SEARCHES_AT_ONCE];
-        int32_t now = n - i < SEARCHES_AT_ONCE ? n - i : SEARCHES_AT_ONCE;
+    clv_mesh_candidate *room = CLV_NEW_ARRAY(j->arena, clv_mesh_candidate, n);
+    mesh_run *run = CLV_NEW_ARRAY(j->arena, mesh_run, n);
+    int32_t jobs = clv_request_jobs(j->req);
+    clv_status status = CLV_OK;
+    if (!room || !run)
+        return clv_fail_nomem(err, "forms for comparison");
+    int32_t n_runs = part_by_mesh(j, forms, n, room, run);
+    for (int32_t i = 0, now; i < n_runs && status == CLV_OK && !clv_joint_time_is_up(j); i += now) {
+        now = n_runs - i < SEARCHES_AT_ONCE ? n_runs - i : SEARCHES_AT_ONCE;
         for (int32_t k = 0; k < now; k++)
-            c[k] = (clv_mesh_candidate){ .j = j, .form = forms[i + k], .compares = true };
-        CLV_TRY(try_at_once(j, c, now, search, err));
+            for (int32_t m = 0; m < run[i + k].n; m++)
+                run[i + k].at[m].jobs = now > 1 ? 1 : jobs;
+        clv_parallel_for(now, jobs, search_run, run + i);
+        for (int32_t k = 0; k < now; k++) {
+            clv_status made = merge_run(j, &run[i + k], status == CLV_OK ? err : NULL);
+            status = status == CLV_OK ? made : status;
+        }
     }
-    return CLV_OK;
+    return status;
 }

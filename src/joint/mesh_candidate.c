@@ -34,8 +34,9 @@ static clv_status open_mesh(clv_mesh_candidate *c, clv_error *err)
 {
     if (!c->arena)
         c->arena = clv_arena_new(clv_arena_alloc(c->j->arena), 0);
-    return c->arena ? clv_mesh_open(c->j, &c->form, c->arena, &c->on, err)
-                    : clv_fail_nomem(err, "a form of mesh");
+    if (!c->arena)
+        return clv_fail_nomem(err, "a form of mesh");
+    return c->on.mesh ? CLV_OK : clv_mesh_open(c->j, &c->form, c->arena, &c->on, err);
 }
 
 static clv_status open_stages(clv_mesh_candidate *c, clv_error *err)
@@ -134,12 +135,29 @@ static clv_intra_op_options solve_options(const clv_mesh_candidate *c,
     };
 }
 
+/* Do strategies that were found with more memory do, as good as is wanted? */
+static bool is_solved(const clv_mesh_candidate *c, const clv_intra_op_options *options)
+{
+    return c->compares && c->strategy.solve.found &&
+           c->strategy.value.peak <= c->problem->problem->usage_limit &&
+           clv_solve_gap(&c->strategy.solve) <= options->solve.gap;
+}
+
 /* Of the problem as it was built last. */
 static clv_status solve(clv_mesh_candidate *c, clv_error *err)
 {
+    int64_t limit_bytes = c->problem->problem->usage_limit;
+    limit_bytes = limit_bytes < 0 ? INT64_MAX : limit_bytes; /* CLV_INTRA_OP_UNLIMITED */
+    if (limit_bytes > c->solved_bytes) {                     /* more may cost less */
+        c->strategy.solve.found = false;
+        c->known = 0;
+    }
     clv_intra_op_options options = solve_options(c, c->problem->problem);
+    if (is_solved(c, &options))
+        return CLV_OK;
     CLV_TRY(clv_intra_op_solve(c->problem->problem, &options, c->arena, &c->strategy, err));
-    c->known = c->strategy.solve.bound.whole; /* limits only fall */
+    c->solved_bytes = limit_bytes;
+    c->known = c->strategy.solve.bound.whole;
     if (c->strategy.solve.found || c->strategy.solve.end == CLV_END_INFEASIBLE ||
         c->strategy.solve.end == CLV_END_BOUND)
         return CLV_OK;
@@ -246,11 +264,14 @@ clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, const clv_joint_form 
 }
 
 /* More is known once the problem is there. */
-static clv_status raise_floor(clv_mesh_candidate *c, clv_error *err)
+static clv_status raise_floor(clv_mesh_candidate *c, int64_t limit_bytes, clv_error *err)
 {
     clv_pipeline_bound pipeline;
     if (c->on.n_stages == 1 || !by_latency(c)) {
-        CLV_TRY(clv_intra_op_forest(c->problem->problem, c->arena, &c->forest, err));
+        if (c->known > 0 && c->solved_bytes >= limit_bytes)
+            c->forest = c->known;
+        else
+            CLV_TRY(clv_intra_op_forest(c->problem->problem, c->arena, &c->forest, err));
         raise_to_share(c);
         return CLV_OK;
     }
@@ -294,7 +315,9 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     clv_inference inference = *j->analysis->inference;
     const clv_sharded_model sharded = { j->req->model, j->analysis->costs, c->problem, solution,
                                         c->on.resharder };
-    CLV_TRY(clv_local_model_make(&sharded, arena, &c->local, err));
+    if (!c->compares || c->local_of != solution)
+        CLV_TRY(clv_local_model_make(&sharded, arena, &c->local, err));
+    c->local_of = solution;
     clv_analysis analysis = { .inference = &inference,
                               .costs = c->local->costs,
                               .types = c->local->types };
@@ -471,7 +494,6 @@ static bool is_wide(const clv_intra_op_result *r)
 /* Not even what a model keeps has room: the fastest choices, to show what is missing. */
 static clv_status show_lack(clv_mesh_candidate *c, clv_error *err)
 {
-    c->known = 0; /* of solutions that keep the limit */
     CLV_TRY(build_problem(c, CLV_INTRA_OP_UNLIMITED, err));
     CLV_TRY(solve(c, err));
     return cut_for_memory(c, 0, err);
@@ -490,7 +512,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
     if (!clv_mesh_has_room(c->j, &c->on)) /* forms hardly differ in what they lack */
         return clv_joint_best(c->j) ? CLV_OK : show_lack(c, err);
     CLV_TRY(build_problem(c, limit_bytes, err));
-    CLV_TRY(raise_floor(c, err));
+    CLV_TRY(raise_floor(c, limit_bytes, err));
     if (is_beaten(c, c->floor))
         return CLV_OK;
     if (c->shares)
@@ -514,6 +536,20 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
         return CLV_OK;
     CLV_TRY(cut_for_memory(c, limit_bytes, err));
     return cut_for_flight(c, limit_bytes, err);
+}
+
+void clv_mesh_candidate_follow(clv_mesh_candidate *c, const clv_mesh_candidate *before)
+{
+    c->arena = before->arena;
+    c->on = before->on;
+    c->classes = before->classes;
+    c->tables = before->tables;
+    c->problem = before->problem;
+    c->strategy = before->strategy;
+    c->solved_bytes = before->solved_bytes;
+    c->known = before->known;
+    c->local = before->local;
+    c->local_of = before->local_of;
 }
 
 /* No more plans are to be cut: what may be better is left to the bound. */

@@ -35,8 +35,10 @@ typedef struct clv_mesh_candidate {
     clv_int128 forest;           /* ns: no choices cost less, as a forest says; 0: not known */
     clv_parted_stretches parted; /* of a pipeline: where the floor says that stages change */
     clv_int128 saved;            /* ns: by a pipeline at most (shard_parted.h); -1: not known */
-    clv_int128 known; /* ns: no choices cost less, with as much memory as was asked for last */
+    int64_t solved_bytes; /* the limit of memory that strategy and known are of; 0: none yet */
+    clv_int128 known;     /* ns: no choices cost less within it */
     clv_local_model *local;
+    const int32_t *local_of; /* the solution that it was made of */
     /* of clv_mesh_candidate_bound(), in parallel: forms with its mesh, and their floors */
     const clv_joint_form *bounded_forms;
     int32_t n_bounded;
@@ -70,6 +72,10 @@ clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, const clv_joint_form 
 
 /* All of it: c->any and what follows. */
 clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err);
+
+/* What one with the same mesh has found is true of this one, which is new, as well: mesh, problem,
+ * strategies and what a device runs. It lives in the arena of that one. */
+void clv_mesh_candidate_follow(clv_mesh_candidate *c, const clv_mesh_candidate *before);
 
 /* Once more, of a small model in several stages: all strategies that may be part of a better plan
  * than the best of j, where they are few (strategy_enumeration.h). c->bound_ns is what was found
