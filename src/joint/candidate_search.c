@@ -66,6 +66,10 @@ static void search(void *ctx, int32_t i)
 {
     clv_mesh_candidate *c = (clv_mesh_candidate *)ctx + i;
     c->status = clv_mesh_candidate_search(c, &c->error);
+    for (; c->next && c->status == CLV_OK; c = c->next) {
+        clv_mesh_candidate_follow(c->next, c);
+        c->next->status = clv_mesh_candidate_search(c->next, &c->next->error);
+    }
 }
 
 static void exhaust(void *ctx, int32_t i)
@@ -83,8 +87,9 @@ static clv_status try_at_once(clv_joint *j, clv_mesh_candidate *c, int32_t n,
     for (int32_t k = 0; k < n; k++)
         c[k].jobs = n > 1 ? 1 : jobs;
     clv_parallel_for(n, jobs, work, c);
-    for (int32_t k = 0; k < n && status == CLV_OK; k++)
-        status = merge(j, &c[k], err);
+    for (int32_t k = 0; k < n; k++)
+        for (const clv_mesh_candidate *at = &c[k]; at && status == CLV_OK; at = at->next)
+            status = merge(j, at, err);
     for (int32_t k = 0; k < n; k++)
         clv_arena_free(c[k].arena);
     return status;
@@ -326,86 +331,61 @@ clv_status clv_joint_try_forms(clv_joint *j, clv_error *err)
 
 /* -- for comparison -- */
 
-/* Candidates with one mesh: what one finds of it is of use to the next. */
-typedef struct {
-    clv_mesh_candidate *at;
-    int32_t n;
-} mesh_run;
-
-static void search_run(void *ctx, int32_t i)
-{
-    mesh_run *run = (mesh_run *)ctx + i;
-    for (int32_t k = 0; k < run->n; k++) {
-        if (k > 0)
-            clv_mesh_candidate_follow(&run->at[k], &run->at[k - 1]);
-        search(run->at, k);
-        if (run->at[k].status != CLV_OK)
-            break;
-    }
-}
-
-/* Takes over what came of them. */
-static clv_status merge_run(clv_joint *j, const mesh_run *run, clv_error *err)
-{
-    clv_status status = CLV_OK;
-    for (int32_t k = 0; k < run->n && status == CLV_OK; k++)
-        status = merge(j, &run->at[k], err);
-    clv_arena_free(run->at[0].arena);
-    return status;
-}
-
 /* More stages have more memory: the strategies that are found first are then the fastest for all.
  */
-static int by_groups(const void *a, const void *b)
+static bool goes_before(const clv_mesh_candidate *a, const clv_mesh_candidate *b)
 {
-    const clv_mesh_candidate *x = a, *y = b;
-    int order = x->form.lean - y->form.lean;
-    return order ? order : x->form.groups - y->form.groups;
+    return a->form.lean != b->form.lean ? b->form.lean : a->form.groups < b->form.groups;
 }
 
-/* The forms by mesh, in the order in which meshes come first. room: for n candidates. O(n^2). */
-static int32_t part_by_mesh(const clv_joint *j, const clv_joint_form *forms, int32_t n,
-                            clv_mesh_candidate *room, mesh_run *ret)
+/* Puts c in its place among the candidates with its mesh, of which head is the first and stays
+ * where it is. */
+static void insert(clv_mesh_candidate *head, clv_mesh_candidate *c)
 {
-    int32_t n_runs = 0;
-    for (int32_t i = 0; i < n; i++) {
-        bool is_first = true;
-        for (int32_t k = 0; k < i && is_first; k++)
-            is_first = !clv_joint_same_mesh(&forms[k], &forms[i]);
-        if (!is_first)
-            continue;
-        mesh_run *run = &ret[n_runs++];
-        *run = (mesh_run){ .at = room };
-        for (int32_t k = i; k < n; k++)
-            if (clv_joint_same_mesh(&forms[k], &forms[i]))
-                run->at[run->n++] =
-                    (clv_mesh_candidate){ .j = j, .form = forms[k], .compares = true };
-        qsort(run->at, (size_t)run->n, sizeof *run->at, by_groups);
-        room += run->n;
+    if (goes_before(c, head)) {
+        clv_mesh_candidate other = *head;
+        *head = *c;
+        *c = other;
+        head->next = c;
+        return;
     }
-    return n_runs;
+    clv_mesh_candidate **at = &head->next;
+    while (*at && goes_before(*at, c))
+        at = &(*at)->next;
+    c->next = *at;
+    *at = c;
+}
+
+/* A candidate for each mesh, in the order in which meshes come first, with those of the same mesh
+ * behind it. room: for n of those. O(n^2). */
+static int32_t list_by_mesh(const clv_joint *j, const clv_joint_form *forms, int32_t n,
+                            clv_mesh_candidate *room, clv_mesh_candidate *ret)
+{
+    int32_t n_meshes = 0;
+    for (int32_t i = 0; i < n; i++) {
+        int32_t k = 0;
+        room[i] = (clv_mesh_candidate){ .j = j, .form = forms[i], .compares = true };
+        while (k < n_meshes && !clv_joint_same_mesh(&ret[k].form, &forms[i]))
+            k++;
+        if (k < n_meshes)
+            insert(&ret[k], &room[i]);
+        else
+            ret[n_meshes++] = room[i];
+    }
+    return n_meshes;
 }
 
 clv_status clv_joint_try_beside(clv_joint *j, const clv_joint_form *forms, int32_t n,
                                 clv_error *err)
 {
     clv_mesh_candidate *room = CLV_NEW_ARRAY(j->arena, clv_mesh_candidate, n);
-    mesh_run *run = CLV_NEW_ARRAY(j->arena, mesh_run, n);
-    int32_t jobs = clv_request_jobs(j->req);
-    clv_status status = CLV_OK;
-    if (!room || !run)
+    clv_mesh_candidate *c = CLV_NEW_ARRAY(j->arena, clv_mesh_candidate, n);
+    if (!room || !c)
         return clv_fail_nomem(err, "forms for comparison");
-    int32_t n_runs = part_by_mesh(j, forms, n, room, run);
-    for (int32_t i = 0, now; i < n_runs && status == CLV_OK && !clv_joint_time_is_up(j); i += now) {
-        now = n_runs - i < SEARCHES_AT_ONCE ? n_runs - i : SEARCHES_AT_ONCE;
-        for (int32_t k = 0; k < now; k++)
-            for (int32_t m = 0; m < run[i + k].n; m++)
-                run[i + k].at[m].jobs = now > 1 ? 1 : jobs;
-        clv_parallel_for(now, jobs, search_run, run + i);
-        for (int32_t k = 0; k < now; k++) {
-            clv_status made = merge_run(j, &run[i + k], status == CLV_OK ? err : NULL);
-            status = status == CLV_OK ? made : status;
-        }
+    int32_t n_meshes = list_by_mesh(j, forms, n, room, c);
+    for (int32_t i = 0; i < n_meshes && !clv_joint_time_is_up(j); i += SEARCHES_AT_ONCE) {
+        int32_t now = n_meshes - i < SEARCHES_AT_ONCE ? n_meshes - i : SEARCHES_AT_ONCE;
+        CLV_TRY(try_at_once(j, &c[i], now, search, err));
     }
-    return status;
+    return CLV_OK;
 }

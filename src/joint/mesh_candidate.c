@@ -135,28 +135,32 @@ static clv_intra_op_options solve_options(const clv_mesh_candidate *c,
     };
 }
 
-/* Do strategies that were found with more memory do, as good as is wanted? */
-static bool is_solved(const clv_mesh_candidate *c, const clv_intra_op_options *options)
+/* The limit of the problem as it was built last; INT64_MAX: none. */
+static int64_t limit_asked(const clv_mesh_candidate *c)
 {
-    return c->compares && c->strategy.solve.found &&
-           c->strategy.value.peak <= c->problem->problem->usage_limit &&
-           clv_solve_gap(&c->strategy.solve) <= options->solve.gap;
+    int64_t limit_bytes = c->problem->problem->usage_limit;
+    return limit_bytes == CLV_INTRA_OP_UNLIMITED ? INT64_MAX : limit_bytes;
+}
+
+/* Do strategies that were found with as much memory or more do, as good as is wanted? */
+static bool is_solved(const clv_mesh_candidate *c, double gap)
+{
+    return c->strategy.solve.found && c->strategy.value.peak <= limit_asked(c) &&
+           clv_solve_gap(&c->strategy.solve) <= gap;
 }
 
 /* Of the problem as it was built last. */
 static clv_status solve(clv_mesh_candidate *c, clv_error *err)
 {
-    int64_t limit_bytes = c->problem->problem->usage_limit;
-    limit_bytes = limit_bytes < 0 ? INT64_MAX : limit_bytes; /* CLV_INTRA_OP_UNLIMITED */
-    if (limit_bytes > c->solved_bytes) {                     /* more may cost less */
+    if (limit_asked(c) > c->solved_bytes) { /* more may cost less */
         c->strategy.solve.found = false;
         c->known = 0;
     }
     clv_intra_op_options options = solve_options(c, c->problem->problem);
-    if (is_solved(c, &options))
+    if (is_solved(c, options.solve.gap))
         return CLV_OK;
     CLV_TRY(clv_intra_op_solve(c->problem->problem, &options, c->arena, &c->strategy, err));
-    c->solved_bytes = limit_bytes;
+    c->solved_bytes = limit_asked(c);
     c->known = c->strategy.solve.bound.whole;
     if (c->strategy.solve.found || c->strategy.solve.end == CLV_END_INFEASIBLE ||
         c->strategy.solve.end == CLV_END_BOUND)
@@ -264,11 +268,11 @@ clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, const clv_joint_form 
 }
 
 /* More is known once the problem is there. */
-static clv_status raise_floor(clv_mesh_candidate *c, int64_t limit_bytes, clv_error *err)
+static clv_status raise_floor(clv_mesh_candidate *c, clv_error *err)
 {
     clv_pipeline_bound pipeline;
     if (c->on.n_stages == 1 || !by_latency(c)) {
-        if (c->known > 0 && c->solved_bytes >= limit_bytes)
+        if (c->known > 0 && limit_asked(c) <= c->solved_bytes)
             c->forest = c->known;
         else
             CLV_TRY(clv_intra_op_forest(c->problem->problem, c->arena, &c->forest, err));
@@ -315,7 +319,7 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     clv_inference inference = *j->analysis->inference;
     const clv_sharded_model sharded = { j->req->model, j->analysis->costs, c->problem, solution,
                                         c->on.resharder };
-    if (!c->compares || c->local_of != solution)
+    if (c->local_of != solution)
         CLV_TRY(clv_local_model_make(&sharded, arena, &c->local, err));
     c->local_of = solution;
     clv_analysis analysis = { .inference = &inference,
@@ -512,7 +516,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
     if (!clv_mesh_has_room(c->j, &c->on)) /* forms hardly differ in what they lack */
         return clv_joint_best(c->j) ? CLV_OK : show_lack(c, err);
     CLV_TRY(build_problem(c, limit_bytes, err));
-    CLV_TRY(raise_floor(c, limit_bytes, err));
+    CLV_TRY(raise_floor(c, err));
     if (is_beaten(c, c->floor))
         return CLV_OK;
     if (c->shares)
@@ -541,6 +545,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
 void clv_mesh_candidate_follow(clv_mesh_candidate *c, const clv_mesh_candidate *before)
 {
     c->arena = before->arena;
+    c->jobs = before->jobs;
     c->on = before->on;
     c->classes = before->classes;
     c->tables = before->tables;
@@ -591,7 +596,8 @@ static clv_status cut_listed(clv_mesh_candidate *c, const clv_strategy_list *lis
         *ret_bound = bound < *ret_bound ? bound : *ret_bound;
     }
     clv_arena_free(scratch);
-    c->local = NULL;
+    c->local = NULL; /* it was scratch */
+    c->local_of = NULL;
     return status;
 }
 

@@ -18,6 +18,7 @@ typedef struct clv_mesh_candidate {
     int32_t jobs;
     int32_t times; /* the work of so many brief searches; 0: of one */
     clv_joint_form form;
+    struct clv_mesh_candidate *next; /* with the same mesh: it follows this one; NULL: none does */
     clv_mesh_opened on;
     clv_op_classes classes; /* by the factors of that */
     /* Times of a candidate are of one copy of the plan; those of j are of all (clv_joint_of_all).
@@ -74,7 +75,7 @@ clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, const clv_joint_form 
 clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err);
 
 /* What one with the same mesh has found is true of this one, which is new, as well: mesh, problem,
- * strategies and what a device runs. It lives in the arena of that one. */
+ * strategies and what a device runs. It lives in the arena of that one, which frees it. */
 void clv_mesh_candidate_follow(clv_mesh_candidate *c, const clv_mesh_candidate *before);
 
 /* Once more, of a small model in several stages: all strategies that may be part of a better plan
