@@ -13,7 +13,8 @@ clv_status clv_incumbent_open(clv_incumbent *inc, const clv_solve_options *optio
                             .result = result,
                             .n_items = n_items,
                             .start_ns = clv_now_ns(),
-                            .enough_bound = CLV_OBJVAL_INFINITE };
+                            .enough_bound = CLV_OBJVAL_INFINITE,
+                            .rival = CLV_OBJVAL_INFINITE };
     inc->limits =
         (clv_limits){ &inc->ended, options->deadline_ns, options->stop, options->stop_ctx };
     return result->solution ? CLV_OK : clv_fail_nomem(err, "a solution");
@@ -69,9 +70,18 @@ bool clv_incumbent_is_bound_enough(const clv_incumbent *inc)
            !clv_objval_less(inc->result->bound, inc->enough_bound);
 }
 
-bool clv_incumbent_is_enough(const clv_incumbent *inc)
+/* The gap that is enough. */
+static double gap_of(const clv_incumbent *inc)
 {
     double gap = inc->options->gap;
+    bool is_beaten =
+        !clv_objval_is_infinite(inc->rival) && !clv_objval_less(inc->result->bound, inc->rival);
+    return is_beaten && inc->rival_gap > gap ? inc->rival_gap : gap;
+}
+
+bool clv_incumbent_is_enough(const clv_incumbent *inc)
+{
+    double gap = gap_of(inc);
     return is_within(inc->result, gap > inc->proof_part ? gap : inc->proof_part) ||
            clv_incumbent_is_bound_enough(inc);
 }
@@ -107,7 +117,7 @@ void clv_incumbent_close(clv_incumbent *inc)
         r->end = CLV_END_OPTIMAL;
     else if (clv_incumbent_is_bound_enough(inc))
         r->end = CLV_END_BOUND;
-    else if (is_within(r, inc->options->gap))
+    else if (is_within(r, gap_of(inc)))
         r->end = CLV_END_GAP;
     r->seconds = clv_incumbent_seconds(inc);
     if (!r->found)

@@ -18,6 +18,9 @@ typedef struct {
     int64_t start_ns;
     double proof_part; /* value and bound are the same within this part: what rounding loses */
     clv_objval enough_bound; /* a bound at which to end, solution or none; infinite: not asked */
+    clv_objval rival; /* of the best solution elsewhere; infinite: none is known. Once the bound
+                         says that none here is better, */
+    double rival_gap; /* this gap is enough */
     atomic_int ended;
     clv_limits limits; /* of the calling thread */
 } clv_incumbent;
@@ -40,7 +43,7 @@ bool clv_incumbent_raise(clv_incumbent *inc, clv_objval bound, const char *metho
 
 /* The bound is as high as asked. */
 bool clv_incumbent_is_bound_enough(const clv_incumbent *inc);
-/* Proven, near enough to the bound, or that. */
+/* Proven, near enough to the bound, as asked or beside a rival, or that. */
 bool clv_incumbent_is_enough(const clv_incumbent *inc);
 /* That, or time is up, or the caller said stop: return at once. Looks at the clock. */
 bool clv_incumbent_over(clv_incumbent *inc);

@@ -127,6 +127,7 @@ static clv_status solve_shifted(clv_solve_state *s, const clv_intra_op_problem *
     clv_intra_op_result r;
     o.known = 0;
     o.enough = o.enough > shift ? o.enough - shift : 0;
+    o.rival_gap = 0; /* of the whole cost */
     if (o.solve.progress) {
         o.solve.progress = report_shifted;
         o.solve.progress_ctx = &ctx;
@@ -225,6 +226,9 @@ clv_status clv_intra_op_solve(const clv_intra_op_problem *p, const clv_intra_op_
         s->elsewhere = clv_incumbent_limits_elsewhere(&s->incumbent);
         if (options->enough > 0)
             s->incumbent.enough_bound = clv_objval_whole(options->enough);
+        if (options->rival > 0)
+            s->incumbent.rival = clv_objval_whole(options->rival);
+        s->incumbent.rival_gap = options->rival_gap;
         r.solve.bound_by = "costs are not negative";
         clv_solve_raise_bound(s, options->known, "what was known before");
         status = solve_all(s, err);

@@ -13,6 +13,9 @@ typedef struct {
     bool no_forward_checking; /* small problems as large ones: for tests of other methods */
     clv_int128 known;  /* no legal solution costs less, as the caller can prove; 0: not known */
     clv_int128 enough; /* the bound at which to end, solution or none; 0: not asked */
+    clv_int128 rival; /* the cost of the best solution elsewhere: once the bound says that none here
+                         costs less, */
+    double rival_gap; /* this gap is enough; 0: there is none */
 } clv_intra_op_options;
 
 typedef struct {

@@ -22,6 +22,9 @@ clv_status clv_candidates_open(const clv_partition_problem *p, const clv_partiti
         clv_incumbent_open(&ret->incumbent, &options->solve, p->n_units, arena, &ret->result, err));
     if (options->enough_ns > 0)
         ret->incumbent.enough_bound = clv_objval_whole(options->enough_ns);
+    if (options->rival_ns > 0)
+        ret->incumbent.rival = clv_objval_whole(options->rival_ns);
+    ret->incumbent.rival_gap = options->rival_gap;
     int32_t budget = BUDGET_UNITS / (p->n_units > 0 ? p->n_units : 1);
     budget = budget > BUDGET_MAX ? BUDGET_MAX : budget < BUDGET_MIN ? BUDGET_MIN : budget;
     ret->max_judged = options->max_judged > 0 ? options->max_judged : budget;

@@ -29,6 +29,10 @@ typedef struct {
     /* A bound of the objective at which to end, solution or none: with CLV_END_BOUND a solution is
      * of no use. 0: not asked. */
     int64_t enough_ns;
+    /* The objective of a plan that is known: once the bound says that none here has less, a gap of
+     * rival_gap is enough. 0: there is none. */
+    int64_t rival_ns;
+    double rival_gap;
     /* What the exact search may cost, in words of memory touched, where several searches share it:
      * counted down. Where that shows that nothing fits, the plan that lacks least is not looked for
      * then. NULL: a limit of its own. */

@@ -46,6 +46,7 @@ static clv_status merge(clv_joint *j, const clv_mesh_candidate *c, clv_error *er
                               .score = c->best,
                               .facts = c->facts,
                               .bound_ns = clv_joint_of_all(j, c->form.groups, c->bound_ns),
+                              .is_near = c->is_near,
                               .limit_bytes = c->limit_bytes,
                               .solution = CLV_NEW_ARRAY(j->arena, int32_t, c->n_solution) };
     if (!found.solution)
@@ -327,6 +328,12 @@ clv_status clv_joint_try_forms(clv_joint *j, clv_error *err)
     CLV_TRY(search_shared(j, r, n, err));
     CLV_TRY(search_deeper(j, r, n, err));
     return exhaust_ranked(j, r, n, err);
+}
+
+clv_status clv_joint_try_thoroughly(clv_joint *j, const clv_joint_form *form, clv_error *err)
+{
+    clv_mesh_candidate c = { .j = j, .form = *form, .thorough = true };
+    return try_at_once(j, &c, 1, search, err);
 }
 
 /* -- for comparison -- */

@@ -1,5 +1,7 @@
 #include "joint/joint.h"
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/units.h"
 #include "cost/weights.h"
@@ -70,9 +72,34 @@ static clv_status group_cluster(const clv_joint *j, int32_t groups, clv_cluster 
 
 #define COMPARED_PLANS 4 /* that are judged for one that is found for comparison */
 
-/* One device a mesh: stages of whole operators on the devices of a group. compares: for comparison,
- * be it no better than the best. */
-static clv_status plan_whole_operators(clv_joint *j, int32_t groups, bool compares, clv_error *err)
+/* What a plan is looked for. */
+typedef enum {
+    TO_BEAT_THE_BEST, /* of other forms, or to be within half of what a plan must be worth of it */
+    TO_BE_TAKEN,      /* as one of those is: now the best of its form */
+    TO_COMPARE        /* be it no better than the best */
+} purpose;
+
+/* No plan is of use that is slower than one that is known; of equals, the simpler is taken. */
+static void limit_search(const clv_joint *j, const clv_joint_form *form, purpose why,
+                         clv_partition_options *search)
+{
+    const clv_joint_found *best = clv_joint_best_fit(j);
+    if (why == TO_COMPARE)
+        search->max_judged = COMPARED_PLANS;
+    if (why == TO_COMPARE || !best)
+        return;
+    search->enough_ns = clv_joint_of_one(j, form->groups, clv_joint_no_use_ns(j, form)) + 1;
+    search->rival_ns = clv_joint_of_one(j, form->groups, best->score.ns);
+    search->rival_gap = why == TO_BEAT_THE_BEST ? clv_joint_rival_gap(j) : 0;
+}
+
+static bool is_near(const clv_plan *plan)
+{
+    return strcmp(plan->stopped, clv_end_name(CLV_END_GAP)) == 0;
+}
+
+/* One device a mesh: stages of whole operators on the devices of a group. */
+static clv_status plan_whole_operators(clv_joint *j, int32_t groups, purpose why, clv_error *err)
 {
     clv_request req = *j->req;
     clv_analysis analysis = *j->analysis;
@@ -89,21 +116,19 @@ static clv_status plan_whole_operators(clv_joint *j, int32_t groups, bool compar
         req.devices = group->n_devices;
     req.terse = true;
     req.backward = j->backward;
-    if (compares)
-        req.search.max_judged = COMPARED_PLANS;
-    else if (clv_joint_best_fit(j)) /* no slower one is of use; of equals, the simpler */
-        req.search.enough_ns = clv_joint_of_one(j, groups, clv_joint_no_use_ns(j, &form)) + 1;
-    if (j->n_forms > 0 && *deadline_ns > 0) /* the other half of the time is for shards */
-        *deadline_ns -= (*deadline_ns - clv_now_ns()) / 2;
+    limit_search(j, &form, why, &req.search);
+    if (why != TO_BE_TAKEN && j->n_forms > 0 && *deadline_ns > 0)
+        *deadline_ns -= (*deadline_ns - clv_now_ns()) / 2; /* the other half is for shards */
     CLV_TRY(clv_stages_plan(&req, &analysis, j->arena, &plan, err));
     int64_t bound_ns = clv_joint_of_all(j, groups, clv_joint_bound_of(plan));
-    if (!compares)
+    if (why != TO_COMPARE)
         clv_joint_lower_bound(j, bound_ns);
     return clv_joint_take(j,
                           &(clv_joint_found){ .form = form,
                                               .score = clv_joint_score(j, groups, plan),
                                               .facts = clv_joint_facts(j, groups, 1, plan),
                                               .bound_ns = bound_ns < INT64_MAX ? bound_ns : 0,
+                                              .is_near = req.search.rival_gap > 0 && is_near(plan),
                                               .plain = plan },
                           err);
 }
@@ -117,7 +142,22 @@ static clv_status plan_groups_of_whole_operators(clv_joint *j, clv_error *err)
     for (int32_t g = j->n_groups - 1; g >= 0; g--) {
         int32_t groups = j->groups[g];
         if (clv_joint_allows(j, 1, groups) && (stages > 0 || any || g == 0))
-            CLV_TRY(plan_whole_operators(j, groups, false, err));
+            CLV_TRY(plan_whole_operators(j, groups, TO_BEAT_THE_BEST, err));
+    }
+    return CLV_OK;
+}
+
+/* A plan that was near enough to the best, and would be taken in its place: now its best. */
+static clv_status finish_near(clv_joint *j, clv_error *err)
+{
+    const clv_joint_found *chosen;
+    while (!clv_joint_time_is_up(j) && (chosen = clv_joint_choose(j)) && chosen->is_near) {
+        const clv_joint_form form = chosen->form;
+        j->found[chosen - j->found].is_near = false;
+        if (form.mesh.n_axes > 0)
+            CLV_TRY(clv_joint_try_thoroughly(j, &form, err));
+        else
+            CLV_TRY(plan_whole_operators(j, form.groups, TO_BE_TAKEN, err));
     }
     return CLV_OK;
 }
@@ -180,7 +220,7 @@ static clv_status try_beside(clv_joint *j, clv_error *err)
         return CLV_OK;
     if (j->whole && groups > 1 && clv_joint_group_devices(j, groups) == 1 &&
         clv_joint_allows(j, 1, groups) && !clv_joint_has_outline(j, &one))
-        CLV_TRY(plan_whole_operators(j, groups, true, err));
+        CLV_TRY(plan_whole_operators(j, groups, TO_COMPARE, err));
     return clv_joint_try_compared(j, err);
 }
 
@@ -193,6 +233,7 @@ static clv_status try_all(clv_joint *j, clv_error *err)
     CLV_TRY(clv_joint_try_forms(j, err));
     if (j->whole && meshes_first(j) && !(j->any_will_do && clv_joint_best_fit(j)))
         CLV_TRY(plan_groups_of_whole_operators(j, err));
+    CLV_TRY(finish_near(j, err));
     CLV_TRY(try_beside(j, err));
     if (!clv_joint_best(j) && j->conflict)
         CLV_TRY(try_without_tensor_rules(j, err));

@@ -160,6 +160,8 @@ int64_t clv_joint_no_use_ns(const clv_joint *j, const clv_joint_form *form)
                                             : ns;
 }
 
+double clv_joint_rival_gap(const clv_joint *j) { return j->req->worth / 2; }
+
 /* -- limits and bounds -- */
 
 bool clv_joint_time_is_up(const clv_joint *j)

@@ -46,6 +46,7 @@ typedef struct {
     clv_plan_facts facts;
     clv_axis_role roles[CLV_MESH_AXES_MAX];
     int64_t bound_ns; /* no plan of the form has less, of all copies; 0: not known */
+    bool is_near;     /* to the best of another form, so that it was not bettered */
     clv_plan
         *whole; /* made already, and judged by the request's compiler; NULL: it is to be made */
     clv_plan *plain; /* of whole operators, on the devices of a group; NULL: it is of the next */
@@ -139,6 +140,9 @@ const clv_joint_found *clv_joint_best_fit(const clv_joint *j);
  * and neither within what a better one must be worth (clv_request.worth), of no more devices.
  * INT64_MAX: any is of use. O(1). */
 int64_t clv_joint_no_use_ns(const clv_joint *j, const clv_joint_form *form);
+/* The gap that is enough for a form once its bound says that no plan of it beats the best one: half
+ * of what a better plan must be worth. O(1). */
+double clv_joint_rival_gap(const clv_joint *j);
 /* The deadline is over, or the caller has stopped the search. */
 bool clv_joint_time_is_up(const clv_joint *j);
 /* No plan for a group that a search could have found has less, of itself; INT64_MAX: it has shown

@@ -106,13 +106,23 @@ static int64_t of_no_use_ns(const clv_mesh_candidate *c)
                : clv_joint_of_one(c->j, c->form.groups, clv_joint_no_use_ns(c->j, &c->form));
 }
 
-/* A bound of the strategy problem from which on no plan beats the best; 0: there is no plan. */
-static clv_int128 enough_of(const clv_mesh_candidate *c)
+/* A bound of the strategy problem from which on no plan takes less than this; 0: there is no such
+ * bound. */
+static clv_int128 bound_for(const clv_mesh_candidate *c, int64_t ns)
 {
-    clv_int128 best = of_no_use_ns(c), dealt_out = best * c->on.n_stages;
-    if (best >= INT64_MAX)
+    clv_int128 dealt_out = (clv_int128)ns * c->on.n_stages;
+    if (ns >= INT64_MAX)
         return 0;
-    return c->saved >= 0 && best + c->saved < dealt_out ? best + c->saved : dealt_out;
+    return c->saved >= 0 && ns + c->saved < dealt_out ? ns + c->saved : dealt_out;
+}
+
+/* What the best plan of other forms takes, of one copy; INT64_MAX: it is of no interest. */
+static int64_t rival_ns(const clv_mesh_candidate *c)
+{
+    const clv_joint_found *best = clv_joint_best_fit(c->j);
+    return best && !c->compares && !c->thorough
+               ? clv_joint_of_one(c->j, c->form.groups, best->score.ns)
+               : INT64_MAX;
 }
 
 static clv_intra_op_options solve_options(const clv_mesh_candidate *c,
@@ -131,7 +141,9 @@ static clv_intra_op_options solve_options(const clv_mesh_candidate *c,
         .times = c->times,
         .known = c->known,
         /* as soon as the bound says that the best plan is not beaten, the rest is of no use */
-        .enough = enough_of(c)
+        .enough = bound_for(c, of_no_use_ns(c)),
+        .rival = bound_for(c, rival_ns(c)),
+        .rival_gap = clv_joint_rival_gap(j)
     };
 }
 
@@ -349,6 +361,13 @@ static clv_status cut_into_stages(clv_mesh_candidate *c, const int32_t *solution
     return clv_stages_plan(&req, &analysis, arena, ret, err);
 }
 
+/* Are strategies only as good as they must be beside a plan that they do not beat? */
+static bool is_near(const clv_mesh_candidate *c)
+{
+    return c->strategy.solve.end == CLV_END_GAP && rival_ns(c) < INT64_MAX &&
+           clv_solve_gap(&c->strategy.solve) > SOLVER_GAP;
+}
+
 /* Not local model and cut, which may be scratch: see keep_all(). */
 static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes,
                                  const int32_t *solution, const clv_plan *cut, bool *ret_is_better,
@@ -365,6 +384,7 @@ static clv_status keep_if_better(clv_mesh_candidate *c, int64_t limit_bytes,
         c->facts.collectives += clv_step_sends(c->local->communications[i].step.kind);
     clv_axis_roles_of(c->problem, solution, &c->j->role_ops, c->roles);
     c->limit_bytes = limit_bytes;
+    c->is_near = is_near(c);
     c->best_problem = c->problem;
     c->n_solution = c->problem->problem->n_nodes;
     c->solution = CLV_NEW_ARRAY(c->arena, int32_t, c->n_solution);

@@ -30,6 +30,7 @@ typedef struct clv_mesh_candidate {
     bool shows;        /* where not even its weights fit, what is missing is of interest */
     bool remade;       /* a plan that was found is made again: it is of use in any case */
     bool compares;     /* its plan is wanted, be it no better than the best, with little work */
+    bool thorough;     /* its best plan is wanted, be it no better than that of another form */
     clv_shard_tables *tables;
     clv_shard_problem *problem; /* NULL: not yet built */
     clv_intra_op_result strategy;
@@ -55,6 +56,7 @@ typedef struct clv_mesh_candidate {
     clv_score best;
     clv_plan_facts facts;
     clv_axis_role roles[CLV_MESH_AXES_MAX];
+    bool is_near; /* its strategies were not bettered, as the best of another form was not beaten */
     int64_t limit_bytes, bound_ns;
     int64_t shared_ns; /* about what a plan takes whose strategies stages share; 0: not known */
     int32_t *solution;
