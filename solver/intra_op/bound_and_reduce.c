@@ -12,7 +12,7 @@
 enum {
     BETWEEN_SOLUTIONS = 2, /* rounds */
     BETWEEN_MIXTURES = 8,  /* rounds: they cost as much as some */
-    IDLE_ROUNDS = 128,     /* a stage ends when so many have closed less than */
+    IDLE_ROUNDS = 128,     /* a stage ends when so many, or as asked, have closed less than */
     IDLE_PART = 256,       /* one part in so many of the gap */
     BETWEEN_LOOKS = 32,    /* rounds, at how many choices are out */
     EXACT_CHOICES = 2000,  /* more are not divided: a part takes too long for its depth */
@@ -28,9 +28,10 @@ struct clv_bound_and_reduce {
     clv_presolved *stage[CLV_BOUND_AND_REDUCE_STAGES];
     int32_t n_stages, most_stages;
     int32_t rounds, n_rounds; /* of a stage */
-    int32_t looked;           /* rounds at the last look */
-    int32_t risen;            /* rounds when the bound had last risen by much, */
-    clv_int128 mark;          /* to this */
+    int32_t idle_rounds;
+    int32_t looked;  /* rounds at the last look */
+    int32_t risen;   /* rounds when the bound had last risen by much, */
+    clv_int128 mark; /* to this */
     int64_t exact_rounds;
     bool once; /* does not begin again where nothing is out */
     phase phase;
@@ -279,7 +280,7 @@ static bool is_idle(clv_bound_and_reduce *q)
         q->mark = bound;
         q->risen = q->n_rounds;
     }
-    return q->n_rounds - q->risen >= IDLE_ROUNDS;
+    return q->n_rounds - q->risen >= q->idle_rounds;
 }
 
 static clv_status bound_more(clv_bound_and_reduce *q, clv_error *err)
@@ -399,18 +400,20 @@ clv_status clv_bound_and_reduce_new(const clv_intra_op_problem *p,
 
     if (!q)
         return clv_fail_nomem(err, "bounds of a strategy problem");
-    *q = (clv_bound_and_reduce){ .given = p,
-                                 .p = p,
-                                 .rounds = options->rounds,
-                                 .most_stages = options->reductions,
-                                 .exact_rounds = options->exact_rounds,
-                                 .once = options->once,
-                                 .solution = CLV_NEW_ARRAY(arena, int32_t, room),
-                                 .lifted = { CLV_NEW_ARRAY(arena, int32_t, room),
-                                             CLV_NEW_ARRAY(arena, int32_t, room) },
-                                 .choice = CLV_NEW_ARRAY(arena, int32_t, room),
-                                 .cost = -1,
-                                 .arena = clv_arena_new(clv_arena_alloc(arena), 0) };
+    *q = (clv_bound_and_reduce){
+        .given = p,
+        .p = p,
+        .rounds = options->rounds,
+        .idle_rounds = options->idle_rounds > 0 ? options->idle_rounds : IDLE_ROUNDS,
+        .most_stages = options->reductions,
+        .exact_rounds = options->exact_rounds,
+        .once = options->once,
+        .solution = CLV_NEW_ARRAY(arena, int32_t, room),
+        .lifted = { CLV_NEW_ARRAY(arena, int32_t, room), CLV_NEW_ARRAY(arena, int32_t, room) },
+        .choice = CLV_NEW_ARRAY(arena, int32_t, room),
+        .cost = -1,
+        .arena = clv_arena_new(clv_arena_alloc(arena), 0)
+    };
     clv_status status = CLV_OK;
     if (!q->solution || !q->lifted[0] || !q->lifted[1] || !q->choice || !q->arena)
         status = clv_fail_nomem(err, "bounds of a strategy problem");

@@ -17,6 +17,7 @@ enum { CLV_BOUND_AND_REDUCE_STAGES = 16 };
 
 typedef struct {
     int32_t rounds;       /* of message passing a stage, at most */
+    int32_t idle_rounds;  /* that close little before a stage ends; 0: many */
     int32_t reductions;   /* at most, of CLV_BOUND_AND_REDUCE_STAGES */
     int64_t exact_rounds; /* of branch and bound in the end, where little enough is left */
     bool once;            /* ends where a stage leaves too much for that; else it begins again */

@@ -17,10 +17,12 @@
 #define CLV_SOLVE_BRIEF_FIRST  30000000
 /* Work of forward checking where it may not end: a tenth of a second; the same briefly. */
 #define CLV_SOLVE_SMALL_WORK       50000000
-#define CLV_SOLVE_BRIEF_SMALL_WORK 1000000
+#define CLV_SOLVE_BRIEF_SMALL_WORK 300000
 #define CLV_SOLVE_SMALL_NAME       "forward checking"
 /* Rounds of the bound in a stage of bound and reduction, at most. */
 #define CLV_SOLVE_STAGE_ROUNDS 1200
+/* Briefly: a stage whose bound hardly rises ends after so many. */
+#define CLV_SOLVE_BRIEF_IDLE 64
 
 /* *ret_none: proven that no solution of the reduced problem is within the limit. */
 static clv_status solve_reduced(clv_solve_state *s, bool *ret_none, clv_error *err)
@@ -33,6 +35,8 @@ static clv_status solve_reduced(clv_solve_state *s, bool *ret_none, clv_error *e
     if (!s->kept || !s->lifted)
         return clv_fail_nomem(err, "a search");
     const clv_bound_and_reduce_options options = { .rounds = CLV_SOLVE_STAGE_ROUNDS,
+                                                   .idle_rounds =
+                                                       s->o->brief ? CLV_SOLVE_BRIEF_IDLE : 0,
                                                    .reductions = CLV_BOUND_AND_REDUCE_STAGES,
                                                    .exact_rounds = INT64_MAX };
     CLV_TRY(clv_bound_and_reduce_new(reduced, &options, s->arena, &s->bound_and_reduce, err));
