@@ -140,10 +140,10 @@ clv_status clv_shard_choices_find(const clv_shard_space *of, clv_op op, clv_aren
         if (!clv_choice_may(of->types, op, f, of->mesh, &c) ||
             (filter && !filter->allow(filter->ctx, op, f, &c)))
             continue;
-        clv_op_cost cost;
-        CLV_TRY(clv_shard_choice_cost(&o, of->mesh, &c, arena, &cost, err));
+        clv_op_cost *cost = &ret->cost[ret->n];
+        CLV_TRY(clv_shard_choice_cost(&o, of->mesh, &c, arena, cost, err));
         ret->at[ret->n] = c;
-        ret->ns[ret->n++] = clv_slowest_ns(&cost, of->mesh, of->cluster);
+        ret->ns[ret->n++] = clv_slowest_ns(cost, of->mesh, of->cluster);
     } while (ret->n < CLV_CHOICES_MAX && clv_choice_next(f, of->mesh, false, &c));
     return CLV_OK;
 }

@@ -29,7 +29,8 @@ typedef struct {
 typedef struct {
     int32_t n;
     clv_op_choice at[CLV_CHOICES_MAX]; /* [0]: nothing is split, unless the filter says no */
-    int64_t ns[CLV_CHOICES_MAX];       /* of the largest part, on the slowest device of the mesh */
+    clv_op_cost cost[CLV_CHOICES_MAX]; /* of the largest part */
+    int64_t ns[CLV_CHOICES_MAX];       /* that on the slowest device of the mesh */
 } clv_shard_choices;
 
 /* The layout that a choice needs of the explicit input k, or gives to output k; copies of those

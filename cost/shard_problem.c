@@ -47,8 +47,9 @@ typedef struct {
     bool *weight_counted;
     bool *stays;          /* by tensor: an output with memory of its own */
     int32_t *tensor_list; /* by tensor that is a node */
-    int32_t n_nodes, cap_op_choice, cap_layout;
+    int32_t n_nodes, cap_op_choice, cap_op_cost, cap_layout;
     const clv_op_choice **op_choice; /* by node */
+    const clv_op_cost **op_cost;     /* by node */
     const clv_layout **layout;       /* by node */
 } builder;
 
@@ -122,8 +123,8 @@ typedef struct {
     int32_t n;
     const int64_t *ns;
     int64_t usages[END];
-    const clv_op_choice *choice; /* of an operator */
-    const clv_layout *layout;    /* of a tensor */
+    const clv_op_table *table; /* of an operator */
+    const clv_layout *layout;  /* of a tensor */
 } new_node;
 
 static clv_status add_node(builder *b, const new_node *of, clv_error *err)
@@ -136,9 +137,11 @@ static clv_status add_node(builder *b, const new_node *of, clv_error *err)
             CLV_TRY(clv_intra_op_draft_hold(b->draft, b->n_nodes, at, end, of->usages[at], err));
     }
     if (!CLV_PUSH_ROOM(b->arena, b->op_choice, b->n_nodes, b->cap_op_choice) ||
+        !CLV_PUSH_ROOM(b->arena, b->op_cost, b->n_nodes, b->cap_op_cost) ||
         !CLV_PUSH_ROOM(b->arena, b->layout, b->n_nodes, b->cap_layout))
         return no_memory(err);
-    b->op_choice[b->n_nodes] = of->choice;
+    b->op_choice[b->n_nodes] = of->table ? of->table->choice : NULL;
+    b->op_cost[b->n_nodes] = of->table ? of->table->cost : NULL;
     b->layout[b->n_nodes++] = of->layout;
     return CLV_OK;
 }
@@ -209,7 +212,7 @@ static clv_status add_op_node(builder *b, clv_op op, clv_error *err)
     const clv_op_info *info = clv_op_at(b->g, op);
     const clv_op_table *table;
     CLV_TRY(clv_shard_table_of(b->tables, op, &table, err));
-    new_node node = { table->n, table->ns, { NONE, NONE }, table->choice, NULL };
+    new_node node = { table->n, table->ns, { NONE, NONE }, table, NULL };
     b->n_key = 0;
     CLV_TRY(add_key(b, table->id, err));
     CLV_TRY(add_read(b, info, CLV_TENSOR_WEIGHT, err));
@@ -470,6 +473,7 @@ static clv_status build(builder *b, int64_t limit_bytes, clv_shard_problem *made
                                  .node_of_op = b->node_of_op,
                                  .node_of_tensor = b->node_of_tensor,
                                  .op_choice = b->op_choice,
+                                 .op_cost = b->op_cost,
                                  .layout = b->layout };
     return clv_intra_op_draft_freeze(b->draft, "shards", limit_bytes, &made->problem, err);
 }

@@ -32,6 +32,7 @@ typedef struct {
     const int32_t *node_of_tensor; /* n_tensors; -1: no node */
     /* By node, then by its choice: of an operator, of a tensor; NULL where it is the other one. */
     const clv_op_choice **op_choice;
+    const clv_op_cost **op_cost; /* what each of those costs */
     const clv_layout **layout;
 } clv_shard_problem;
 

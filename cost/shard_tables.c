@@ -15,7 +15,7 @@ clv_status clv_shard_tables_new(const clv_shard_space *of, clv_arena *arena, clv
         t->of.classes = NULL;
     int32_t n = t->of.classes ? t->of.classes->n : of->types->graph->n_ops;
     t->by_class = clv_arena_take_array(arena, (size_t)n, sizeof *t->by_class);
-    t->choices = CLV_NEW(arena, clv_shard_choices);
+    t->choices = CLV_NEW_ROOM(arena, clv_shard_choices, 1);
     t->row = CLV_NEW_ARRAY(arena, clv_layout, CLV_CHOICES_MAX);
     if (!t->by_class || !t->choices || !t->row)
         return no_memory(err);
@@ -67,19 +67,21 @@ static clv_status make_table(clv_shard_tables *t, clv_op op, int32_t id, const c
     CLV_TRY(clv_shard_choices_find(&t->of, op, t->arena, c, err));
     clv_op_table *made = CLV_NEW(t->arena, clv_op_table);
     clv_op_choice *choice = CLV_NEW_ARRAY(t->arena, clv_op_choice, c->n);
+    clv_op_cost *cost = CLV_NEW_ARRAY(t->arena, clv_op_cost, c->n);
     int64_t *ns = CLV_NEW_ARRAY(t->arena, int64_t, c->n);
     int32_t *in_list = CLV_NEW_ARRAY(t->arena, int32_t, info->n_in);
     int32_t *out_list = CLV_NEW_ARRAY(t->arena, int32_t, info->n_out);
-    if (!made || !choice || !ns || !in_list || !out_list)
+    if (!made || !choice || !cost || !ns || !in_list || !out_list)
         return no_memory(err);
     int64_t least = INT64_MAX;
     for (int32_t i = 0; i < c->n; i++) {
         choice[i] = c->at[i];
+        cost[i] = c->cost[i];
         ns[i] = c->ns[i];
         least = ns[i] < least ? ns[i] : least;
     }
     CLV_TRY(list_operands(t, op, in_list, out_list, err));
-    *made = (clv_op_table){ c->n, choice, ns, least, in_list, out_list, id };
+    *made = (clv_op_table){ c->n, choice, cost, ns, least, in_list, out_list, id };
     *ret = made;
     return CLV_OK;
 }

@@ -13,7 +13,8 @@
 typedef struct {
     int32_t n;
     const clv_op_choice *choice; /* n */
-    const int64_t *ns;           /* n: of the largest part, on the slowest device of the mesh */
+    const clv_op_cost *cost;     /* n: of the largest part, */
+    const int64_t *ns;           /* n: and that on the slowest device of the mesh */
     int64_t least_ns;
     /* By input and output: number of the list of its layouts, one a choice; -1 where it is left
      * out. */

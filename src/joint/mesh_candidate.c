@@ -279,18 +279,26 @@ clv_status clv_mesh_candidate_bound(clv_mesh_candidate *c, const clv_joint_form 
     return CLV_OK;
 }
 
-/* More is known once the problem is there. */
+static clv_status raise_by_forest(clv_mesh_candidate *c, clv_error *err)
+{
+    CLV_TRY(clv_intra_op_forest(c->problem->problem, c->arena, &c->forest, err));
+    raise_to_share(c);
+    return CLV_OK;
+}
+
+/* Several stages by latency: their sum says less than their paths. */
+static bool counts_paths(const clv_mesh_candidate *c)
+{
+    return c->on.n_stages > 1 && by_latency(c);
+}
+
+/* More is known once the problem is there. For comparison strategies are found in any case, and
+ * their bound says more. */
 static clv_status raise_floor(clv_mesh_candidate *c, clv_error *err)
 {
     clv_pipeline_bound pipeline;
-    if (c->on.n_stages == 1 || !by_latency(c)) {
-        if (c->known > 0 && limit_asked(c) <= c->solved_bytes)
-            c->forest = c->known;
-        else
-            CLV_TRY(clv_intra_op_forest(c->problem->problem, c->arena, &c->forest, err));
-        raise_to_share(c);
-        return CLV_OK;
-    }
+    if (!counts_paths(c))
+        return c->compares ? CLV_OK : raise_by_forest(c, err);
     const clv_pipeline_stages stages = { c->on.n_stages, c->on.stages };
     CLV_TRY(clv_shard_pipeline_bound_ns(c->problem, c->j->path, &stages, c->arena, &pipeline, err));
     c->parted = pipeline.parted;
@@ -542,7 +550,7 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
     if (c->shares)
         return cut_shared(c, limit_bytes, err);
     c->saved = NOT_KNOWN;
-    if (c->on.n_stages > 1 && by_latency(c))
+    if (counts_paths(c))
         CLV_TRY(
             clv_shard_parted_ns(c->problem, c->j->path, c->on.n_stages, c->arena, &c->saved, err));
     CLV_TRY(solve(c, err));
@@ -551,6 +559,8 @@ clv_status clv_mesh_candidate_search(clv_mesh_candidate *c, clv_error *err)
         return is_known ? CLV_OK : show_lack(c, err);
     }
     c->wide = is_wide(&c->strategy);
+    if (c->compares && c->wide && !counts_paths(c))
+        CLV_TRY(raise_by_forest(c, err));
     clv_int128 bound = bound_of_strategies(c);
     bound = bound > c->floor ? bound : c->floor;
     c->bounded = true;

@@ -102,18 +102,12 @@ static int64_t least_workspace(const building *b, const clv_op_cost *cost)
     return least;
 }
 
-static clv_status add_workspace(building *b, int32_t op, int64_t *running, clv_error *err)
+static void add_workspace(const building *b, int32_t op, int64_t *running)
 {
     const clv_shard_problem *of = b->m.of;
     int32_t node = of->node_of_op[op];
-    const clv_shard_op sharded = { of->types, { op }, b->of->costs, &of->factors[op] };
-    for (int32_t c = 0; c < clv_intra_op_n_choices(of->problem, node); c++) {
-        clv_op_cost cost;
-        CLV_TRY(clv_shard_choice_cost(&sharded, of->mesh, &of->op_choice[node][c], b->arena, &cost,
-                                      err));
-        running[c] = clv_weight_add(running[c], least_workspace(b, &cost));
-    }
-    return CLV_OK;
+    for (int32_t c = 0; c < clv_intra_op_n_choices(of->problem, node); c++)
+        running[c] = clv_weight_add(running[c], least_workspace(b, &of->op_cost[node][c]));
 }
 
 /* -- all -- */
@@ -129,7 +123,7 @@ int64_t clv_stage_capacity(const clv_cluster *stages)
     return least;
 }
 
-static clv_status add_all(building *b, clv_error *err)
+static void add_all(building *b)
 {
     clv_stage_memory *m = &b->m;
     const clv_intra_op_problem *p = m->of->problem;
@@ -141,9 +135,8 @@ static clv_status add_all(building *b, clv_error *err)
         int64_t *running = m->running_bytes + p->first_choice[node];
         add_reads(b, (clv_op){ i }, kept, running);
         add_writes(b, i, running);
-        CLV_TRY(add_workspace(b, i, running, err));
+        add_workspace(b, i, running);
     }
-    return CLV_OK;
 }
 
 /* Of tensors that are nodes, by their own choice. */
@@ -237,7 +230,7 @@ clv_status clv_stage_memory_make(const clv_stage_space *of, clv_arena *arena, cl
     if (b.m.ample)
         return CLV_OK;
     CLV_TRY(find_states(&b, err));
-    CLV_TRY(add_all(&b, err));
+    add_all(&b);
     add_copies(&b);
     add_rest(&b);
     CLV_TRY(clv_stage_waiting_make(of, arena, &b.m.waiting, err));

@@ -253,18 +253,16 @@ static clv_status reshard_input(builder *b, clv_op op, int32_t k, clv_tensor *re
 static clv_status add_operator(builder *b, clv_op op, clv_error *err)
 {
     const clv_op_info *info = clv_op_at(b->whole, op);
-    const clv_op_choice *choice = clv_shard_choice(b->s, b->of->answer, op);
+    int32_t node = b->s->node_of_op[op.i];
     clv_tensor *in = CLV_NEW_ARRAY(b->arena, clv_tensor, info->n_in);
-    clv_op_cost cost = b->of->costs->of[op.i];
     if (!in)
         return clv_fail_nomem(err, WHAT);
     for (int32_t k = 0; k < info->n_in; k++)
         CLV_TRY(reshard_input(b, op, k, &in[k], err));
-    clv_shard_op of = { b->s->types, op, b->of->costs, &b->s->factors[op.i] };
-    if (choice)
-        CLV_TRY(clv_shard_choice_cost(&of, b->s->mesh, choice, b->arena, &cost, err));
+    const clv_op_cost *cost =
+        node < 0 ? &b->of->costs->of[op.i] : &b->s->op_cost[node][b->of->answer[node]];
     clv_op made = { b->g->n_ops };
-    CLV_TRY(add_op(b, info, op, -1, &cost, err));
+    CLV_TRY(add_op(b, info, op, -1, cost, err));
     for (int32_t k = 0; k < info->n_in; k++)
         CLV_TRY(add_in(b, in[k], err));
     for (int32_t k = 0; k < info->n_out; k++) {
@@ -417,7 +415,7 @@ static clv_status add_costs(builder *b, clv_local_model *ret, clv_error *err)
 }
 
 #define RESERVE(ptr, cap, n)                                                                       \
-    ((ptr) = clv_arena_take_array(b->arena, (size_t)((cap) = (n)), sizeof *(ptr)))
+    ((ptr) = clv_arena_take_room(b->arena, (size_t)((cap) = (n)), sizeof *(ptr)))
 
 /* Most often there is half an operator more for each one, at most: then nothing has to grow. */
 static bool reserve(builder *b)
