@@ -148,8 +148,8 @@ static clv_status reduce(presolve *s, const bool *alive, clv_error *err)
     s->w.set = &s->set;
     if (alive)
         CLV_TRY(clv_pre_fold_alive(&s->w, alive, s->scratch[s->side], &fold, err));
-    else
-        CLV_TRY(clv_pre_fold_new(&s->w, s->scratch[s->side], &fold, err));
+    else /* most often few rows stay, of many: the first problem is the largest that is packed */
+        CLV_TRY(clv_pre_rows(&s->w, false, s->scratch[s->side], &fold, err));
     if (has_empty_node(&fold, s->w.p.n_nodes)) {
         s->w.trouble = CLV_PRE_NEVER;
         return CLV_OK;
