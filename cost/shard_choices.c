@@ -4,9 +4,10 @@
 #include "sharding/factors_layout.h"
 #include "sharding/moved_as.h"
 
-clv_status clv_shard_choice_cost(const clv_shard_op *o, const clv_mesh *mesh,
-                                 const clv_op_choice *choice, clv_arena *arena, clv_op_cost *ret,
-                                 clv_error *err)
+/* Of one choice. Scratch is given back. O(operands + factors). */
+static clv_status find_cost(const clv_shard_op *o, const clv_mesh *mesh,
+                            const clv_op_choice *choice, clv_arena *arena, clv_op_cost *ret,
+                            clv_error *err)
 {
     clv_mark mark = clv_arena_mark(arena);
     int64_t *n_parts = CLV_NEW_ARRAY(arena, int64_t, o->factors->n_factors);
@@ -141,7 +142,7 @@ clv_status clv_shard_choices_find(const clv_shard_space *of, clv_op op, clv_aren
             (filter && !filter->allow(filter->ctx, op, f, &c)))
             continue;
         clv_op_cost *cost = &ret->cost[ret->n];
-        CLV_TRY(clv_shard_choice_cost(&o, of->mesh, &c, arena, cost, err));
+        CLV_TRY(find_cost(&o, of->mesh, &c, arena, cost, err));
         ret->at[ret->n] = c;
         ret->ns[ret->n++] = clv_slowest_ns(cost, of->mesh, of->cluster);
     } while (ret->n < CLV_CHOICES_MAX && clv_choice_next(f, of->mesh, false, &c));

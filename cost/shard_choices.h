@@ -80,9 +80,4 @@ clv_op_cost clv_kernel_break_cost(const clv_kernel_break *of, int64_t ns);
 int64_t clv_inside_bytes(const clv_types *types, clv_tensor t, const clv_mesh *mesh,
                          const clv_layout *layout);
 
-/* The cost of one choice. Scratch is given back. O(operands + factors). */
-clv_status clv_shard_choice_cost(const clv_shard_op *o, const clv_mesh *mesh,
-                                 const clv_op_choice *choice, clv_arena *arena, clv_op_cost *ret,
-                                 clv_error *err);
-
 #endif
